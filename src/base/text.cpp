@@ -1,0 +1,81 @@
+#include "base/text.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tandem {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+// The number of bytes of the valid UTF-8 character that starts at `at`; 0 where there is none.
+std::size_t utf8_length(std::string_view s, std::size_t at) {
+  const auto lead = static_cast<unsigned char>(s[at]);
+  const std::size_t length = lead >= 0xf0 && lead < 0xf5 ? 4 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xc2 && lead < 0xe0 ? 2 : 0;
+  if (length == 0 || at + length > s.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((static_cast<unsigned char>(s[at + i]) & 0xc0) != 0x80) return 0;
+  return length;
+}
+
+}  // namespace
+
+std::optional<std::string> nearest(std::string_view written, const std::vector<std::string>& known) {
+  if (written.size() > 64) return std::nullopt;
+  std::optional<std::string> best;
+  std::size_t best_distance = std::max<std::size_t>(1, written.size() / 2);
+  for (const auto& candidate : known) {
+    const std::size_t distance = edit_distance(written, candidate);
+    if (distance < best_distance || (distance == best_distance && !best)) best = candidate, best_distance = distance;
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view written, const std::vector<std::string>& known) {
+  auto candidate = nearest(written, known);
+  return candidate ? " (did you mean '" + *candidate + "'?)" : "";
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string out;
+  for (const auto& part : parts) {
+    if (!out.empty()) out += separator;
+    out += part;
+  }
+  return out;
+}
+
+std::string printable(std::string_view raw, std::size_t most) {
+  std::string out;
+  for (std::size_t at = 0; at < raw.size();) {
+    if (out.size() >= most) return out + "...";
+    const auto c = static_cast<unsigned char>(raw[at]);
+    if (c >= 0x20 && c < 0x7f) {
+      out += raw[at++];
+    } else if (c == '\n' || c == '\t') {
+      out += raw[at++];
+    } else if (const std::size_t length = utf8_length(raw, at)) {
+      out += raw.substr(at, length);
+      at += length;
+    } else {
+      out += '?';
+      ++at;
+    }
+  }
+  return out;
+}
+
+}  // namespace tandem

@@ -1,0 +1,22 @@
+// Small helpers for messages to people.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tandem {
+
+// The known name a person most likely meant, or nullopt when nothing is near enough to suggest.
+std::optional<std::string> nearest(std::string_view written, const std::vector<std::string>& known);
+
+// " (did you mean 'x'?)" or "".
+std::string did_you_mean(std::string_view written, const std::vector<std::string>& known);
+
+std::string join(const std::vector<std::string>&, std::string_view separator = ", ");
+
+// Text from outside made safe to print: control characters and broken UTF-8 become '?', over-long text is cut.
+std::string printable(std::string_view, std::size_t most = 4096);
+
+}  // namespace tandem

@@ -1,0 +1,89 @@
+#include "base/units.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+namespace tandem {
+namespace {
+
+struct UnitName {
+  std::string_view name;
+  double factor;
+};
+
+constexpr std::array<UnitName, 8> kTimes{{{"ms", 1e-3}, {"us", 1e-6}, {"s", 1}, {"sec", 1}, {"min", 60}, {"m", 60},
+                                          {"h", 3600}, {"d", 86400}}};
+constexpr std::array<UnitName, 9> kSizes{{{"B", 1}, {"KiB", 1024}, {"MiB", 1024. * 1024}, {"GiB", 1024. * 1024 * 1024},
+                                          {"TiB", 1024. * 1024 * 1024 * 1024}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
+                                          {"TB", 1e12}}};
+constexpr std::array<UnitName, 3> kPowers{{{"mW", 1e-3}, {"W", 1}, {"kW", 1e3}}};
+
+// Splits "1.5 GiB" into 1.5 and its unit's factor; nullopt when either half is not understood.
+std::optional<double> parse_with_unit(std::string_view written, std::span<const UnitName> units) {
+  double number = 0;
+  const char* end = written.data() + written.size();
+  auto [rest, error] = std::from_chars(written.data(), end, number);
+  if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
+  while (rest != end && *rest == ' ') ++rest;
+  std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+  for (const auto& known : units)
+    if (known.name == unit) return number * known.factor;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string text(Seconds s) {
+  if (s.value < 0) return "-" + text(Seconds{-s.value});
+  if (s.value < 1e-3) return fmt::format("{:.0f} us", s.value * 1e6);
+  if (s.value < 1) return fmt::format("{:.0f} ms", s.value * 1e3);
+  if (s.value < 99.95) return fmt::format("{:.1f} s", s.value);
+  const auto whole = std::llround(s.value);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string text(Joules j) {
+  if (std::abs(j.value) < 1000) return fmt::format("{:.1f} J", j.value);
+  if (std::abs(j.value) < 1e6) return fmt::format("{:.2f} kJ", j.value / 1e3);
+  return fmt::format("{:.2f} MJ", j.value / 1e6);
+}
+
+std::string text(Watts w) {
+  return fmt::format("{:.4g} W", w.value);
+}
+
+std::string text_bytes(Bytes bytes) {
+  constexpr std::array<const char*, 5> kNames{"B", "KiB", "MiB", "GiB", "TiB"};
+  double size = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (std::abs(size) >= 1024 && unit + 1 < kNames.size()) size /= 1024, ++unit;
+  return fmt::format("{:.4g} {}", size, kNames[unit]);
+}
+
+std::optional<Seconds> parse_seconds(std::string_view written) {
+  if (auto value = parse_with_unit(written, kTimes)) return Seconds{*value};
+  return std::nullopt;
+}
+
+std::optional<Bytes> parse_bytes(std::string_view written) {
+  auto value = parse_with_unit(written, kSizes);
+  if (!value || *value > 9e18) return std::nullopt;
+  return static_cast<Bytes>(std::llround(*value));
+}
+
+std::optional<Watts> parse_watts(std::string_view written) {
+  if (auto value = parse_with_unit(written, kPowers)) return Watts{*value};
+  return std::nullopt;
+}
+
+std::optional<double> parse_fraction(std::string_view written) {
+  constexpr std::array<UnitName, 2> kFractions{{{"%", 0.01}, {"", 1}}};
+  return parse_with_unit(written, kFractions);
+}
+
+}  // namespace tandem

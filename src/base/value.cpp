@@ -1,0 +1,53 @@
+#include "base/value.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace tandem {
+
+std::string text(const Value& value) {
+  if (const auto* word = std::get_if<std::string>(&value)) return *word;
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *whole);
+  return fmt::format("{}", std::get<double>(value));
+}
+
+std::optional<double> as_number(const Value& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  return std::nullopt;
+}
+
+nlohmann::json to_json(const Value& value) {
+  return std::visit([](const auto& held) { return nlohmann::json(held); }, value);
+}
+
+nlohmann::json to_json(const Values& values) {
+  auto object = nlohmann::json::object();
+  for (const auto& [name, value] : values) object[name] = to_json(value);
+  return object;
+}
+
+std::optional<Value> value_from_json(const nlohmann::json& json) {
+  if (json.is_boolean()) return Value(json.get<bool>());
+  if (json.is_number_integer()) return Value(json.get<std::int64_t>());
+  if (json.is_number()) return Value(json.get<double>());
+  if (json.is_string()) return Value(json.get<std::string>());
+  return std::nullopt;
+}
+
+Values values_from_json(const nlohmann::json& json, int* refused) {
+  Values values;
+  int others = 0;
+  for (const auto& [name, held] : json.items()) {
+    if (auto value = value_from_json(held))
+      values.emplace(name, *value);
+    else
+      ++others;
+  }
+  if (refused != nullptr) *refused = others;
+  return values;
+}
+
+}  // namespace tandem

@@ -1,0 +1,74 @@
+// What the control loop needs of the outside: a World to act in, a Journal to remember with, a Sensor to measure
+// with, and an Observer to show progress to. L4 implements them; nothing in here knows how.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "event/decision.h"
+#include "event/event.h"
+#include "event/view.h"
+
+namespace tandem::control {
+
+// Carries decisions out and reports what happened. Owns time: `now` and waiting. One thread uses it.
+//
+// Contract (tests/contract): every Start, Resize, Stop, TakeCheckpoint and Wake ends in exactly one outcome event;
+// commands are idempotent by (task, attempt); a report is answered only after `carry_out` was given its Continue or
+// Stop; resources granted never exceed the node's.
+class World {
+ public:
+  virtual ~World() = default;
+  virtual Seconds now() = 0;
+  // The nodes there are; called once, first.
+  virtual std::vector<NodeJoined> nodes() = 0;
+  virtual void carry_out(const Decision&, const View&) = 0;
+  // Blocks until something happened or `at_most` passed; all that happened, in order. May be empty.
+  virtual std::vector<Event> wait(Seconds at_most) = 0;
+  // After a crash: ends what is left of the attempts the view believes to be running, and says what became of them.
+  virtual std::vector<Event> reconcile(const View&) = 0;
+};
+
+// One step of the loop: an event and all the decisions it led to. Journalled whole or not at all.
+struct Entry {
+  std::int64_t number = 0;  // from 1, without gaps
+  Event event;
+  std::vector<Decision> decisions;
+  bool operator==(const Entry&) const = default;
+};
+
+class Journal {
+ public:
+  virtual ~Journal() = default;
+  // Durable when it returns; throws SystemError and leaves nothing behind when it cannot be.
+  virtual void append(std::span<const Entry>) = 0;
+  virtual void replay(const std::function<void(Entry&&)>&) = 0;
+};
+
+// What a sensor knows of one task since it was last asked.
+struct Reading {
+  std::optional<Energy> energy;
+  Profile profile;
+};
+
+// Measures tasks. One thread uses it. `attach` comes before the program's first instruction (it waits at a gate).
+class Sensor {
+ public:
+  virtual ~Sensor() = default;
+  virtual void attach(TaskId, std::int64_t pid) = 0;
+  virtual void sample() = 0;             // called about once a second
+  virtual Reading read(TaskId) = 0;      // since attach or the last read
+  virtual void detach(TaskId) = 0;
+};
+
+// Is told after each step has become durable. Must not throw.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void saw(const View&, const Entry&) = 0;
+  virtual void tick(const View&) {}  // about ten times a second while waiting, for clocks and spinners
+};
+
+}  // namespace tandem::control

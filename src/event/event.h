@@ -1,0 +1,154 @@
+// What happened: the past tense half of Tandem's vocabulary.
+//
+// Worlds report events, the control loop numbers and journals them, policies react to them. Every event is a plain
+// value with a JSON form (codec.h). Extend the list when a capability needs a word; never smuggle meaning through
+// strings.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/resources.h"
+#include "base/units.h"
+#include "base/value.h"
+#include "event/ids.h"
+#include "spec/job.h"
+
+namespace tandem {
+
+// Energy never travels without its source: "rapl", "nvml", "pdu", "slurm" or "model (its parameters)".
+struct Energy {
+  Joules joules;
+  std::string source;
+  bool operator==(const Energy&) const = default;
+};
+
+// One epoch's counters as rates per second of wall time. Only what was really measured is in it: the mask that goes
+// with the vector is the set of names.
+struct Profile {
+  Metrics rates;
+  bool operator==(const Profile&) const = default;
+};
+
+enum class Failure {
+  crashed,          // a signal, or a non-zero exit status
+  stalled,          // no report within limits.stall
+  out_of_memory,    // killed at its memory limit
+  bad_report,       // it broke the protocol, or reported NaN
+  silent,           // exited 0 without having reported its epochs
+  lost,             // Tandem was gone and found it gone
+  could_not_start,  // no such program, no permission
+};
+
+struct JobSubmitted {
+  JobId job = 0;
+  spec::TrainJob spec;
+  bool operator==(const JobSubmitted&) const = default;
+};
+
+// A person asked for the end: `tandem stop`, Ctrl-C, or a limit of the job's own.
+struct JobCancelled {
+  JobId job = 0;
+  std::string reason;
+  bool operator==(const JobCancelled&) const = default;
+};
+
+// A person asked a stopped or failed job to go on.
+struct JobResumed {
+  JobId job = 0;
+  bool operator==(const JobResumed&) const = default;
+};
+
+struct NodeJoined {
+  NodeId node = 0;
+  std::string name;
+  Resources capacity;
+  bool operator==(const NodeJoined&) const = default;
+};
+
+// The outcome of Start. `pid` with `pid_started` (clock ticks since boot, /proc/PID/stat) names the process for good.
+struct TaskStarted {
+  TaskId task = 0;
+  Attempt attempt = 0;
+  DecisionId decision = 0;
+  std::int64_t pid = 0;
+  std::int64_t pid_started = 0;
+  std::vector<int> cpus;
+  bool operator==(const TaskStarted&) const = default;
+};
+
+struct EpochEnded {
+  TaskId task = 0;
+  Attempt attempt = 0;
+  std::int64_t epoch = 0;  // counts from 1
+  Metrics metrics;
+  Seconds seconds;               // since the last report, or the start
+  std::optional<Energy> energy;  // of the same stretch; none where nothing can tell
+  Profile profile;
+  bool operator==(const EpochEnded&) const = default;
+};
+
+// The outcome of TakeCheckpoint.
+struct CheckpointTaken {
+  TaskId task = 0;
+  Attempt attempt = 0;
+  DecisionId decision = 0;
+  std::int64_t epoch = 0;
+  bool operator==(const CheckpointTaken&) const = default;
+};
+
+// The outcome of Resize.
+struct SystemChanged {
+  TaskId task = 0;
+  Attempt attempt = 0;
+  DecisionId decision = 0;
+  Resources granted;
+  bool operator==(const SystemChanged&) const = default;
+};
+
+// The program ended as it should: after its last epoch, or after it was told to stop (the outcome of Stop).
+struct TaskEnded {
+  TaskId task = 0;
+  Attempt attempt = 0;
+  std::optional<Energy> energy;  // since the last report
+  bool operator==(const TaskEnded&) const = default;
+};
+
+struct TaskFailed {
+  TaskId task = 0;
+  Attempt attempt = 0;
+  Failure failure = Failure::crashed;
+  std::string detail;       // "killed by signal 9 (SIGKILL)"
+  std::string last_output;  // the last lines it printed
+  std::optional<Energy> energy;
+  bool operator==(const TaskFailed&) const = default;
+};
+
+// The world could not, or would not, carry a decision out; nothing changed.
+struct DecisionRefused {
+  DecisionId decision = 0;
+  std::string reason;
+  bool operator==(const DecisionRefused&) const = default;
+};
+
+// The outcome of Wake.
+struct Woke {
+  DecisionId decision = 0;
+  bool operator==(const Woke&) const = default;
+};
+
+using EventBody = std::variant<JobSubmitted, JobCancelled, JobResumed, NodeJoined, TaskStarted, EpochEnded,
+                               CheckpointTaken, SystemChanged, TaskEnded, TaskFailed, DecisionRefused, Woke>;
+
+struct Event {
+  Seconds at;  // wall clock, seconds since 1970; the simulator's clock in the simulator
+  EventBody body;
+  bool operator==(const Event&) const = default;
+};
+
+const char* name(const EventBody&);  // "EpochEnded"
+const char* name(Failure);           // "out of memory"
+
+}  // namespace tandem

@@ -1,0 +1,102 @@
+// The lines between Tandem and a program it runs (docs/protocol.md), as values.
+//
+// JSON objects, one a line, over a socket the program inherits; its number is in TANDEM_SOCKET. Both ends use this
+// codec: the trainer (through client.h) and the local world. Decoding never trusts the other side: what is too long,
+// not JSON, of an unknown type, or carries a number that is not finite comes back as a ProtocolError that says so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/resources.h"
+#include "base/value.h"
+
+namespace tandem::protocol {
+
+inline constexpr int kVersion = 1;
+inline constexpr std::size_t kLongestLine = 1 << 20;
+inline constexpr std::size_t kMostMetrics = 256;
+
+struct ProtocolError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// ---- program to Tandem ----
+
+// First line of a program. One that skips it (a shell script with `tandem tell`) can change nothing by itself and
+// has no checkpoints.
+struct Hello {
+  int version = kVersion;
+  std::vector<std::string> can;                // what it can change by itself: "threads", "batch"
+  std::optional<std::int64_t> durable_epoch;   // last epoch it could resume from; none: it keeps no checkpoints
+  bool operator==(const Hello&) const = default;
+};
+
+// An epoch ended. The checkpoint of the epoch, where there is one, is on disk before this is sent.
+struct Epoch {
+  std::optional<std::int64_t> number;  // counts from 1; left out: the next one
+  Metrics metrics;
+  bool operator==(const Epoch&) const = default;
+};
+
+// Answers `checkpoint: true`.
+struct Checkpointed {
+  std::int64_t epoch = 0;
+  bool operator==(const Checkpointed&) const = default;
+};
+
+// ---- Tandem to program ----
+
+// Answers Hello.
+struct Begin {
+  int version = kVersion;
+  std::string task;           // names the task for logs: "run 20261115-043000-7f3a, task 0"
+  std::int64_t attempt = 1;
+  std::int64_t epochs = 1;    // the most it may run
+  std::int64_t reported = 0;  // epochs Tandem has counted: an epoch after these is reported even when it was trained
+                              // by an earlier attempt, from the metrics in the checkpoint
+  std::int64_t seed = 1;
+  std::string folder;         // the task's own folder: checkpoints and the model go here
+  std::int64_t keep_checkpoints = 2;
+  Values hyper;
+  Resources system;
+  bool operator==(const Begin&) const = default;
+};
+
+// Answers Epoch, once what it reported is durable.
+struct Answer {
+  bool stop = false;
+  bool checkpoint = false;              // take one now, and say so with Checkpointed
+  std::optional<Resources> system;      // changed: adapt to it
+  bool operator==(const Answer&) const = default;
+};
+
+using FromProgram = std::variant<Hello, Epoch, Checkpointed>;
+using FromTandem = std::variant<Begin, Answer>;
+
+// A line without its newline.
+FromProgram parse_from_program(std::string_view line);
+FromTandem parse_from_tandem(std::string_view line);
+
+// A line with its newline.
+std::string line(const FromProgram&);
+std::string line(const FromTandem&);
+
+// Cuts a stream of bytes into lines, whatever pieces they arrive in.
+class LineReader {
+ public:
+  void feed(std::string_view bytes);
+  // The next whole line without its newline; throws ProtocolError when a line is longer than kLongestLine.
+  std::optional<std::string> next();
+
+ private:
+  std::string pending_;
+  std::size_t scanned_ = 0;
+};
+
+}  // namespace tandem::protocol

@@ -42,7 +42,8 @@ double Random::uniform() {
 }
 
 double Random::uniform(double low, double high) {
-  return low + (high - low) * uniform();
+  const double drawn = low + (high - low) * uniform();
+  return drawn < high ? drawn : low;  // rounding can reach the end that is left out
 }
 
 std::uint64_t Random::below(std::uint64_t bound) {

@@ -1,11 +1,17 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 
 namespace tandem {
 namespace {
 
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// Of one letter inserted, left out or changed at a time; capitals count as their small letters.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -14,21 +20,31 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (lower(a[i - 1]) != lower(b[j - 1]))});
       diagonal = above;
     }
   }
   return row[b.size()];
 }
 
-// The number of bytes of the valid UTF-8 character that starts at `at`; 0 where there is none.
+// The bytes of the UTF-8 character beyond ASCII that starts at `at`; 0 where there is none, or a control
+// character.
 std::size_t utf8_length(std::string_view s, std::size_t at) {
   const auto lead = static_cast<unsigned char>(s[at]);
-  const std::size_t length = lead >= 0xf0 && lead < 0xf5 ? 4 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xc2 && lead < 0xe0 ? 2 : 0;
+  const std::size_t length = lead >= 0xf0 && lead < 0xf5   ? 4
+                             : lead >= 0xe0 && lead < 0xf0 ? 3
+                             : lead >= 0xc2 && lead < 0xe0 ? 2
+                                                           : 0;
   if (length == 0 || at + length > s.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((static_cast<unsigned char>(s[at + i]) & 0xc0) != 0x80) return 0;
-  return length;
+  std::uint32_t point = lead & (0x7fU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    const auto next = static_cast<unsigned char>(s[at + i]);
+    if ((next & 0xc0) != 0x80) return 0;
+    point = point << 6 | (next & 0x3f);
+  }
+  const std::uint32_t least = length == 2 ? 0xa0 : length == 3 ? 0x800 : 0x10000;
+  const bool surrogate = point >= 0xd800 && point < 0xe000;
+  return point >= least && point <= 0x10ffff && !surrogate ? length : 0;
 }
 
 }  // namespace
@@ -38,8 +54,11 @@ std::optional<std::string> nearest(std::string_view written, const std::vector<s
   std::optional<std::string> best;
   std::size_t best_distance = std::max<std::size_t>(1, written.size() / 2);
   for (const auto& candidate : known) {
-    const std::size_t distance = edit_distance(written, candidate);
-    if (distance < best_distance || (distance == best_distance && !best)) best = candidate, best_distance = distance;
+    const bool beginning = written.size() >= 3 && candidate.starts_with(written);  // "batch" for "batch_size"
+    const std::size_t distance = beginning ? 1 : edit_distance(written, candidate);
+    if (distance >= candidate.size()) continue;  // nothing in common
+    if (distance < best_distance || (distance == best_distance && !best))
+      best = candidate, best_distance = distance;
   }
   return best;
 }
@@ -51,9 +70,9 @@ std::string did_you_mean(std::string_view written, const std::vector<std::string
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   std::string out;
-  for (const auto& part : parts) {
-    if (!out.empty()) out += separator;
-    out += part;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) out += separator;
+    out += parts[i];
   }
   return out;
 }

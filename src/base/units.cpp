@@ -15,10 +15,16 @@ struct UnitName {
   double factor;
 };
 
-constexpr std::array<UnitName, 8> kTimes{{{"ms", 1e-3}, {"us", 1e-6}, {"s", 1}, {"sec", 1}, {"min", 60}, {"m", 60},
-                                          {"h", 3600}, {"d", 86400}}};
-constexpr std::array<UnitName, 9> kSizes{{{"B", 1}, {"KiB", 1024}, {"MiB", 1024. * 1024}, {"GiB", 1024. * 1024 * 1024},
-                                          {"TiB", 1024. * 1024 * 1024 * 1024}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
+constexpr std::array<UnitName, 8> kTimes{
+    {{"ms", 1e-3}, {"us", 1e-6}, {"s", 1}, {"sec", 1}, {"min", 60}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
+constexpr std::array<UnitName, 9> kSizes{{{"B", 1},
+                                          {"KiB", 1024},
+                                          {"MiB", 1024. * 1024},
+                                          {"GiB", 1024. * 1024 * 1024},
+                                          {"TiB", 1024. * 1024 * 1024 * 1024},
+                                          {"kB", 1e3},
+                                          {"MB", 1e6},
+                                          {"GB", 1e9},
                                           {"TB", 1e12}}};
 constexpr std::array<UnitName, 3> kPowers{{{"mW", 1e-3}, {"W", 1}, {"kW", 1e3}}};
 
@@ -31,7 +37,7 @@ std::optional<double> parse_with_unit(std::string_view written, std::span<const 
   while (rest != end && *rest == ' ') ++rest;
   std::string_view unit(rest, static_cast<std::size_t>(end - rest));
   for (const auto& known : units)
-    if (known.name == unit) return number * known.factor;
+    if (known.name == unit && std::isfinite(number * known.factor)) return number * known.factor;
   return std::nullopt;
 }
 
@@ -39,21 +45,25 @@ std::optional<double> parse_with_unit(std::string_view written, std::span<const 
 
 std::string text(Seconds s) {
   if (s.value < 0) return "-" + text(Seconds{-s.value});
-  if (s.value < 1e-3) return fmt::format("{:.0f} us", s.value * 1e6);
-  if (s.value < 1) return fmt::format("{:.0f} ms", s.value * 1e3);
+  if (s.value == 0) return "0 s";
+  // Limits just below the next unit, so that rounding never says "1000 ms".
+  if (s.value < 0.9995e-3) return fmt::format("{:.0f} us", s.value * 1e6);
+  if (s.value < 0.9995) return fmt::format("{:.0f} ms", s.value * 1e3);
   if (s.value < 99.95) return fmt::format("{:.1f} s", s.value);
+  if (!(s.value < 1e15)) return fmt::format("{:g} s", s.value);
   const auto whole = std::llround(s.value);
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
 std::string text(Joules j) {
-  if (std::abs(j.value) < 1000) return fmt::format("{:.1f} J", j.value);
-  if (std::abs(j.value) < 1e6) return fmt::format("{:.2f} kJ", j.value / 1e3);
+  if (std::abs(j.value) < 999.95) return fmt::format("{:.1f} J", j.value);
+  if (std::abs(j.value) < 999995) return fmt::format("{:.2f} kJ", j.value / 1e3);
   return fmt::format("{:.2f} MJ", j.value / 1e6);
 }
 
 std::string text(Watts w) {
+  if (std::abs(w.value) >= 9999.5) return fmt::format("{:.4g} kW", w.value / 1e3);
   return fmt::format("{:.4g} W", w.value);
 }
 
@@ -61,7 +71,7 @@ std::string text_bytes(Bytes bytes) {
   constexpr std::array<const char*, 5> kNames{"B", "KiB", "MiB", "GiB", "TiB"};
   double size = static_cast<double>(bytes);
   std::size_t unit = 0;
-  while (std::abs(size) >= 1024 && unit + 1 < kNames.size()) size /= 1024, ++unit;
+  while (std::abs(size) >= (unit == 0 ? 1024 : 1023.5) && unit + 1 < kNames.size()) size /= 1024, ++unit;
   return fmt::format("{:.4g} {}", size, kNames[unit]);
 }
 

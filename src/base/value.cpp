@@ -10,7 +10,8 @@ std::string text(const Value& value) {
   if (const auto* word = std::get_if<std::string>(&value)) return *word;
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *whole);
-  return fmt::format("{}", std::get<double>(value));
+  const auto real = fmt::format("{}", std::get<double>(value));
+  return real.find_first_not_of("-0123456789") == std::string::npos ? real + ".0" : real;  // 1.0 is not 1
 }
 
 std::optional<double> as_number(const Value& value) {
@@ -31,6 +32,7 @@ nlohmann::json to_json(const Values& values) {
 
 std::optional<Value> value_from_json(const nlohmann::json& json) {
   if (json.is_boolean()) return Value(json.get<bool>());
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return std::nullopt;
   if (json.is_number_integer()) return Value(json.get<std::int64_t>());
   if (json.is_number()) return Value(json.get<double>());
   if (json.is_string()) return Value(json.get<std::string>());
@@ -40,11 +42,15 @@ std::optional<Value> value_from_json(const nlohmann::json& json) {
 Values values_from_json(const nlohmann::json& json, int* refused) {
   Values values;
   int others = 0;
-  for (const auto& [name, held] : json.items()) {
-    if (auto value = value_from_json(held))
-      values.emplace(name, *value);
-    else
-      ++others;
+  if (json.is_object()) {
+    for (const auto& [name, held] : json.items()) {
+      if (auto value = value_from_json(held))
+        values.emplace(name, *value);
+      else
+        ++others;
+    }
+  } else if (!json.is_null()) {
+    others = 1;
   }
   if (refused != nullptr) *refused = others;
   return values;

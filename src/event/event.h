@@ -33,7 +33,8 @@ struct Profile {
 };
 
 enum class Failure {
-  crashed,          // a signal, or a non-zero exit status
+  crashed,          // exited with a non-zero status
+  killed,           // by a signal nobody here sent
   stalled,          // no report within limits.stall
   out_of_memory,    // killed at its memory limit
   bad_report,       // it broke the protocol, or reported NaN

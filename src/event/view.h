@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,12 +40,13 @@ struct TaskView {
   JobId job = 0;
   TaskState state = TaskState::waiting;
   Resources wanted, granted;
+  std::optional<Resources> before_resize;  // while a Resize is open: what comes back if it is refused
   NodeId node = 0;
   Attempt attempt = 0;                 // the newest; 0 before the first
   std::int64_t pid = 0, pid_started = 0;
   std::vector<int> cpus;
   std::vector<EpochRecord> epochs;     // one each, whichever attempt it came from
-  Joules joules_between;               // spent by attempts outside any counted epoch (tails, failed stretches)
+  Joules joules_between;               // spent outside the counted epochs: tails, failed and superseded stretches
   std::string energy_source;           // the last one seen; empty: none
   bool energy_complete = true;         // false once a stretch went unmeasured (Tandem was gone, or no source)
   Seconds requested_at, started_at, ended_at;
@@ -52,6 +54,7 @@ struct TaskView {
   std::optional<TaskFailed> last_failure;
 
   std::int64_t reported() const { return epochs.empty() ? 0 : epochs.back().epoch; }
+  Joules joules() const;  // all of it
   bool holds_resources() const {
     return state == TaskState::starting || state == TaskState::running || state == TaskState::stopping;
   }
@@ -83,6 +86,7 @@ class View {
   std::vector<NodeView> nodes;
   std::vector<JobView> jobs;
   std::vector<TaskView> tasks;
+  std::set<TaskId> waiting, holding;    // tasks by what they wait for: an index, so that policies need not scan
   std::map<DecisionId, Decision> open;  // decided, without outcome yet (Start, Resize, Stop, TakeCheckpoint, Wake)
   DecisionId next_decision = 1;
 

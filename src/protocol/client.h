@@ -1,10 +1,14 @@
 // A program's end of the socket: what the built-in trainer and `tandem tell` use.
 //
-// Blocking, one thread. Outside Tandem (no TANDEM_SOCKET in the environment) `connect` returns nullopt and a program
-// goes on alone. When Tandem is gone, every call throws Gone: a program that loses its socket ends by itself.
+// Blocking, one thread. Outside Tandem (no TANDEM_SOCKET in the environment) `connect` returns nullopt and a
+// program goes on alone. When Tandem is gone, every call throws Gone: a program that loses its socket ends by
+// itself. The descriptor is not closed: it lives as long as the program. A wrong TANDEM_SOCKET is a
+// UserError, an answer that does not fit the question a ProtocolError.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <stdexcept>
 
 #include "protocol/message.h"
 
@@ -16,7 +20,8 @@ struct Gone : std::runtime_error {
 
 class Client {
  public:
-  static std::optional<Client> connect();        // from TANDEM_SOCKET
+  // From TANDEM_SOCKET; programs this one starts do not inherit the socket.
+  static std::optional<Client> connect();
   explicit Client(int descriptor) : descriptor_(descriptor) {}
 
   Begin hello(const Hello&);

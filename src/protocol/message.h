@@ -1,8 +1,13 @@
 // The lines between Tandem and a program it runs (docs/protocol.md), as values.
 //
-// JSON objects, one a line, over a socket the program inherits; its number is in TANDEM_SOCKET. Both ends use this
-// codec: the trainer (through client.h) and the local world. Decoding never trusts the other side: what is too long,
-// not JSON, of an unknown type, or carries a number that is not finite comes back as a ProtocolError that says so.
+// JSON objects, one a line, over a socket the program inherits; its number is in TANDEM_SOCKET. Both ends use
+// this codec: the trainer (through client.h) and the local world. Decoding never trusts the other side: what
+// is too long, not JSON, of an unknown type, or carries a number that is not finite comes back as a
+// ProtocolError that says so. Keys nobody knows are ignored, so that a newer side can say more. Functions are
+// pure; a LineReader has one user.
+//
+// Invariant: parse_from_program(line(x)) == x and parse_from_tandem(line(x)) == x for every x that parses at
+// all.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +26,7 @@ namespace tandem::protocol {
 inline constexpr int kVersion = 1;
 inline constexpr std::size_t kLongestLine = 1 << 20;
 inline constexpr std::size_t kMostMetrics = 256;
+inline constexpr std::size_t kLongestName = 128;  // of a metric, a hyperparameter or a thing it can change
 
 struct ProtocolError : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -28,12 +34,13 @@ struct ProtocolError : std::runtime_error {
 
 // ---- program to Tandem ----
 
-// First line of a program. One that skips it (a shell script with `tandem tell`) can change nothing by itself and
-// has no checkpoints.
+// First line of a program. One that skips it (a shell script with `tandem tell`) can change nothing by itself
+// and has no checkpoints.
 struct Hello {
   int version = kVersion;
-  std::vector<std::string> can;                // what it can change by itself: "threads", "batch"
-  std::optional<std::int64_t> durable_epoch;   // last epoch it could resume from; none: it keeps no checkpoints
+  std::vector<std::string> can;  // what it can change by itself: "threads", "batch"
+  // The last epoch it could resume from, 0 before the first; none: it keeps no checkpoints.
+  std::optional<std::int64_t> durable_epoch;
   bool operator==(const Hello&) const = default;
 };
 
@@ -55,13 +62,13 @@ struct Checkpointed {
 // Answers Hello.
 struct Begin {
   int version = kVersion;
-  std::string task;           // names the task for logs: "run 20261115-043000-7f3a, task 0"
+  std::string task;  // names the task for logs: "run 20261115-043000-7f3a, task 0"
   std::int64_t attempt = 1;
   std::int64_t epochs = 1;    // the most it may run
-  std::int64_t reported = 0;  // epochs Tandem has counted: an epoch after these is reported even when it was trained
-                              // by an earlier attempt, from the metrics in the checkpoint
+  std::int64_t reported = 0;  // epochs Tandem has counted: an epoch after these is reported even when it was
+                              // trained by an earlier attempt, from the metrics in the checkpoint
   std::int64_t seed = 1;
-  std::string folder;         // the task's own folder: checkpoints and the model go here
+  std::string folder;  // the task's own folder: checkpoints and the model go here
   std::int64_t keep_checkpoints = 2;
   Values hyper;
   Resources system;
@@ -71,23 +78,27 @@ struct Begin {
 // Answers Epoch, once what it reported is durable.
 struct Answer {
   bool stop = false;
-  bool checkpoint = false;              // take one now, and say so with Checkpointed
-  std::optional<Resources> system;      // changed: adapt to it
+  bool checkpoint = false;                           // take one now, and say so with Checkpointed
+  std::optional<Resources> system;                   // changed: adapt to it
+  std::optional<std::int64_t> epoch = std::nullopt;  // the one this answers: at Begin.epochs it was the last
   bool operator==(const Answer&) const = default;
 };
 
 using FromProgram = std::variant<Hello, Epoch, Checkpointed>;
 using FromTandem = std::variant<Begin, Answer>;
 
-// A line without its newline.
+// From a line without its newline; throws ProtocolError.
 FromProgram parse_from_program(std::string_view line);
 FromTandem parse_from_tandem(std::string_view line);
 
-// A line with its newline.
+// A line with its newline; throws ProtocolError for what JSON cannot hold (text that is not UTF-8). A metric
+// that is not finite is written as the word "NaN", "Infinity" or "-Infinity", which the other side refuses by
+// name.
 std::string line(const FromProgram&);
 std::string line(const FromTandem&);
 
-// Cuts a stream of bytes into lines, whatever pieces they arrive in.
+// Cuts a stream of bytes into lines, whatever pieces they arrive in. Take lines after each feed: what waits
+// is bounded by one line and one piece.
 class LineReader {
  public:
   void feed(std::string_view bytes);
@@ -96,7 +107,8 @@ class LineReader {
 
  private:
   std::string pending_;
-  std::size_t scanned_ = 0;
+  std::size_t start_ = 0;    // of the next line
+  std::size_t scanned_ = 0;  // no newline between start_ and here
 };
 
 }  // namespace tandem::protocol

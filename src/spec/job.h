@@ -1,7 +1,7 @@
 // A training job as Tandem understands it, after a YAML document was parsed and found good.
 //
-// These are plain values: no YAML, no files. `to_json`/`train_job_from_json` keep a job in the journal; the JSON is
-// complete, so a run can be resumed without its YAML file.
+// These are plain values: no YAML, no files. `to_json`/`train_job_from_json` keep a job in the journal; the
+// JSON is complete, so a run can be resumed without its YAML file.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,33 +17,33 @@ namespace tandem::spec {
 
 // What is run: a model of the built-in trainer on a dataset, or any command that speaks docs/protocol.md.
 struct Program {
-  std::string model, dataset;         // both empty when `command` is used
-  std::vector<std::string> command;   // never passed to a shell
+  std::string model, dataset;        // both empty when `command` is used
+  std::vector<std::string> command;  // never passed to a shell
 
   bool built_in() const { return command.empty(); }
   bool operator==(const Program&) const = default;
 };
 
 struct Limits {
-  Seconds stall{600};             // no report for so long: the program hangs, and is ended
-  std::optional<Seconds> time;    // the whole run, over all its attempts
-  int retries = 2;                // attempts after the first when the program dies without having been told to
+  Seconds stall{600};           // no report for so long: the program hangs, and is ended
+  std::optional<Seconds> time;  // the whole run, over all its attempts
+  int retries = 2;              // attempts after the first when the program dies without having been told to
   bool operator==(const Limits&) const = default;
 };
 
 // Where joules come from; `auto` takes the best source the machine has (tandem doctor names it).
 struct EnergySpec {
-  std::string source = "auto";        // auto, rapl, nvml, pdu, model, none
-  std::string url;                    // of the power meter (source: pdu)
-  std::optional<Watts> idle, busy;    // of the whole machine, for source: model
+  std::string source = "auto";      // auto, rapl, nvml, pdu, model, none
+  std::string url;                  // of the power meter (source: pdu)
+  std::optional<Watts> idle, busy;  // of the whole machine, for source: model
   bool operator==(const EnergySpec&) const = default;
 };
 
 struct TrainJob {
   std::string name;
   Program program;
-  Values hyper;             // batch_size, learning_rate, ... whatever the program understands
-  std::int64_t epochs = 10; // taken out of hyper.epochs: Tandem counts them
+  Values hyper;              // batch_size, learning_rate, ... whatever the program understands
+  std::int64_t epochs = 10;  // taken out of hyper.epochs: Tandem counts them
   Resources system;
   std::int64_t seed = 1;
   Limits limits;

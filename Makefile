@@ -1,0 +1,73 @@
+# The two commands most people need: `make run` and `make test`. Both set the machine up first (tools/setup).
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+BUILD := build/release
+CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
+
+.PHONY: run test build setup fuzz asan tsan coverage bench install format tidy clean
+
+run: build
+	$(BUILD)/bin/tandem train examples/lenet-digits.yaml
+
+test: setup
+	cmake --preset release -Wno-dev >/dev/null
+	cmake --build $(BUILD) -j$(JOBS)
+	$(CTEST) --test-dir $(BUILD)
+	$(MAKE) fuzz
+
+# The parsers, for a few seconds each, under clang's libFuzzer with ASan and UBSan.
+fuzz: setup
+	cmake --preset fuzz -Wno-dev >/dev/null
+	cmake --build build/fuzz -j$(JOBS)
+	$(CTEST) --test-dir build/fuzz
+
+build: setup
+	cmake --preset release -Wno-dev >/dev/null
+	cmake --build $(BUILD) -j$(JOBS) --target tandem tandem-trainer tandem-kernel
+
+setup:
+	@tools/setup
+
+# Fewer kills under sanitizers: each run is several times slower and the moments are as random.
+asan tsan: export TANDEM_KILLS = 40,4
+asan: export ASAN_OPTIONS = detect_leaks=1:abort_on_error=0
+asan: export LSAN_OPTIONS = suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0
+asan: export UBSAN_OPTIONS = print_stacktrace=1
+tsan: export OMP_NUM_THREADS = 1
+tsan: export TANDEM_MOST_CORES = 1
+tsan: export TSAN_OPTIONS = suppressions=$(CURDIR)/tools/tsan.supp:halt_on_error=0
+asan tsan: setup
+	cmake --preset $@ -Wno-dev >/dev/null
+	cmake --build build/$@ -j$(JOBS)
+	$(CTEST) --test-dir build/$@ --timeout 3600
+
+coverage: setup
+	@tools/setup develop
+	cmake --preset coverage -Wno-dev >/dev/null
+	cmake --build build/coverage -j$(JOBS) --target event_test tune_test place_test stats_test control_test store_test local_test contract_test
+	find build/coverage -name '*.gcda' -delete
+	$(CTEST) --test-dir build/coverage -E '^(e2e|house|python|.*NOT_BUILT)'
+	gcovr --root . --object-directory build/coverage --exclude '.*_test\.cpp' --exclude-throw-branches \
+	  --filter 'src/(stats|tune|place|control|store|runtime)/' --fail-under-line 85 --print-summary
+
+bench: setup
+	@tools/setup compare
+	cmake --preset release -Wno-dev >/dev/null
+	cmake --build $(BUILD) -j$(JOBS)
+	bench/run
+
+install: build
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+format:
+	@tools/setup develop
+	git ls-files '*.cpp' '*.h' | xargs clang-format -i
+
+tidy:
+	@tools/setup develop
+	cmake --preset dev -Wno-dev >/dev/null
+	git ls-files 'src/*.cpp' | grep -v src/trainer | xargs clang-tidy -p build/dev --quiet
+
+clean:
+	rm -rf build

@@ -1,0 +1,250 @@
+"""One trial: what Tandem gave this program, and the reports it makes."""
+
+import json
+import os
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence
+
+from ._wire import VERSION, Gone, ProtocolError, Wire
+
+__all__ = ["Gone", "ProtocolError", "Stop", "System", "Trial", "folder", "report", "trial"]
+
+
+class Stop(SystemExit):
+    """Tandem wants no more epochs. `with trial()` swallows it; elsewhere it ends the program with exit status 0."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+
+class System(NamedTuple):
+    """What the machine gives this program."""
+
+    cores: int
+    memory: int  # bytes; 0: no limit of its own
+    speed: float  # share of full CPU speed, (0, 1]
+
+
+class Trial:
+    """What `with tandem.trial() as t:` gives. Not thread-safe: one thread reports.
+
+    hyper     hyperparameters by name (yours to read or change)
+    system    cores, memory and speed; changes when an answer says so
+    epochs    the most epochs to run
+    epoch     the last epoch that is done: trained and reported, or in the checkpoint
+    reported  epochs Tandem has counted; back to 0 when a program without a checkpoint starts over
+    folder    where checkpoints and models go
+    seed      for your generators
+    attempt   1 for the first start of this trial, more when it was restarted
+    inside    False when the program runs outside Tandem
+    """
+
+    def __init__(
+        self,
+        defaults: Optional[Mapping[str, Any]] = None,
+        epochs: int = 10,
+        *,
+        seed: int = 1,
+        folder: Optional[str] = None,
+        durable_epoch: Optional[int] = None,
+        can: Optional[Sequence[str]] = None,
+        on_change: Optional[Callable[[System], None]] = None,
+        on_checkpoint: Optional[Callable[[int], None]] = None,
+        inheritable: bool = False,
+    ) -> None:
+        self.hyper: Dict[str, Any] = dict(defaults or {})
+        self._can = list(can) if can is not None else (["threads"] if on_change else [])
+        self._on_change = on_change
+        self._on_checkpoint = on_checkpoint
+        self._durable: Optional[int] = None
+        self._greeted = False
+        self._stopped = False
+        self._next = 1  # number of the next report
+        self._counted_before = 0  # by earlier attempts, and still standing
+        self._wire = _claim_socket(inheritable)
+        self.inside = self._wire is not None
+        if self.inside:
+            self._read_environment()
+        else:
+            self.system = System(_cores_here(), 0, 1.0)
+            self.epochs, self.reported, self.seed, self.attempt = epochs, 0, seed, 1
+            self.folder = folder or os.getcwd()
+        self.epoch = 0
+        if durable_epoch is not None:
+            self._greet(durable_epoch)
+
+    def _read_environment(self) -> None:
+        self.hyper.update(json.loads(_given("TANDEM_HYPER")))
+        self.system = System(int(_given("TANDEM_CORES")), int(_given("TANDEM_MEMORY")), float(_given("TANDEM_SPEED")))
+        self.epochs = int(_given("TANDEM_EPOCHS"))
+        self.reported = int(_given("TANDEM_REPORTED"))
+        self.seed = int(_given("TANDEM_SEED"))
+        self.attempt = int(_given("TANDEM_ATTEMPT"))
+        self.folder = _given("TANDEM_FOLDER")
+
+    def resumable(self, epoch: int, **metrics: Any) -> None:
+        """Says, before the first report, that this program could resume from its checkpoint of `epoch` (0: it keeps
+        checkpoints, and has none yet). `metrics` are those of that epoch, kept in the checkpoint: when Tandem had not
+        counted the epoch before the program died, it is reported again from them."""
+        if self._greeted:
+            raise RuntimeError("resumable() comes before the first report, once")
+        self._greet(epoch)
+        if self.inside and self.reported < epoch:
+            if not metrics:
+                raise ValueError(f"epoch {epoch} was never counted: give resumable() its metrics, from the checkpoint")
+            self.report(**metrics)
+
+    def remaining(self) -> range:
+        """The numbers of the epochs still to run."""
+        return range(self.epoch + 1, self.epochs + 1)
+
+    def report(self, epoch: Optional[int] = None, **metrics: Any) -> None:
+        """Reports the metrics of an epoch and waits until Tandem has them for good. Raises Stop when no more epochs
+        are wanted. `epoch` counts from 1 and may be left out: the next one. A program that keeps checkpoints has the
+        epoch's on disk before it calls this."""
+        numbers = {name: _number(name, value) for name, value in metrics.items()}
+        if epoch is not None and epoch < 1:
+            raise ValueError(f"epoch {epoch}: epochs count from 1")
+        if self._stopped:
+            raise Stop()
+        if not self._greeted:
+            self._greet(None)
+        self.epoch = self._next if epoch is None else epoch
+        self._next = self.epoch + 1
+        if self._wire is None or self.epoch <= self._counted_before:
+            self.reported = max(self.reported, self.epoch)
+            note = " (counted before, not reported again)" if self._wire else ""
+            print(f"epoch {self.epoch}: " + ", ".join(f"{k} {v:.6g}" for k, v in numbers.items()) + note, flush=True)
+            return
+        self._wire.send({"type": "epoch", "epoch": self.epoch, "metrics": numbers})
+        self._obey(self._wire, self._wire.receive("answer"))
+
+    def _greet(self, durable_epoch: Optional[int]) -> None:
+        if durable_epoch is not None and durable_epoch < 0:
+            raise ValueError("durable_epoch is the last epoch with a checkpoint, or 0")
+        self._greeted = True
+        self._durable = durable_epoch
+        self.epoch = durable_epoch or 0
+        if self._wire is None:
+            self.reported = self.epoch
+        else:
+            self._say_hello(self._wire, durable_epoch)
+            if self.epoch > self.reported + 1:
+                raise ValueError(f"the checkpoint is of epoch {self.epoch}, but Tandem has counted {self.reported}: "
+                                 "epochs between them were never reported; is it another run's checkpoint?")
+        # An epoch that is on disk but was never counted comes first; one that was counted is not sent again.
+        self._next = min(self.epoch, self.reported) + 1
+
+    def _say_hello(self, wire: Wire, durable_epoch: Optional[int]) -> None:
+        hello: Dict[str, Any] = {"type": "hello", "version": VERSION, "can": self._can}
+        if durable_epoch is not None:
+            hello["durable_epoch"] = durable_epoch
+        wire.send(hello)
+        begin = wire.receive("begin")
+        if begin.get("version") != VERSION:
+            raise ProtocolError(f"Tandem speaks version {begin.get('version')} of the protocol, this SDK {VERSION}")
+        self.reported, self.epochs = begin["reported"], begin["epochs"]
+        self._counted_before = self.reported
+        self.system = _system(begin["system"])
+
+    def _obey(self, wire: Wire, answer: Mapping[str, Any]) -> None:
+        self.reported = max(self.reported, self.epoch)
+        if answer.get("system") is not None:
+            self.system = _system(answer["system"])
+            if self._on_change:
+                self._on_change(self.system)
+        if answer["checkpoint"]:
+            if self._on_checkpoint:
+                self._on_checkpoint(self.epoch)
+            # Without a callback a resumable program has saved the epoch before it reported it.
+            if self._on_checkpoint or self._durable is not None:
+                wire.send({"type": "checkpointed", "epoch": self.epoch})
+        if answer["stop"]:
+            self._stopped = True
+            raise Stop()
+
+    def __enter__(self) -> "Trial":
+        global _current
+        _current = self
+        return self
+
+    def __exit__(self, kind: Optional[type], error: Optional[BaseException], trace: Any) -> bool:
+        global _current
+        _current = None
+        if self._wire is not None:
+            self._wire.leave_open()
+        return isinstance(error, Stop)
+
+
+_current: Optional[Trial] = None
+_claimed = False
+
+
+def trial(defaults: Optional[Mapping[str, Any]] = None, epochs: int = 10, **options: Any) -> Trial:
+    """Starts this program's trial: `with tandem.trial() as t:`. One a program.
+
+    defaults       hyperparameters for those the job does not name, and for runs outside Tandem
+    epochs, seed, folder   used outside Tandem only
+    durable_epoch  see Trial.resumable, which can also be called later
+    can            what this program changes by itself when told: "threads", "batch"
+    on_change      called with the new System between epochs
+    on_checkpoint  called with the epoch's number when Tandem wants a checkpoint now; returns when it is on disk
+    inheritable    keep the socket open in programs this one starts (default: they run as if outside Tandem)
+    """
+    return Trial(defaults, epochs, **options)
+
+
+def report(epoch: Optional[int] = None, **metrics: Any) -> None:
+    """Trial.report for programs that need nothing else; the trial starts with the first report."""
+    global _current
+    if _current is None:
+        _current = Trial()
+    _current.report(epoch, **metrics)
+
+
+def folder() -> str:
+    """Where checkpoints and models go, known before the trial starts; outside Tandem the current folder."""
+    return os.environ.get("TANDEM_FOLDER") or os.getcwd()
+
+
+def _claim_socket(inheritable: bool) -> Optional[Wire]:
+    global _claimed
+    if _claimed:
+        raise RuntimeError("this program had its trial already; a program is one trial")
+    written = os.environ.get("TANDEM_SOCKET")
+    if not written:
+        return None
+    if not written.isdigit():
+        raise SystemExit(f"tandem: TANDEM_SOCKET is {written!r}, not the number of a descriptor")
+    wire = Wire(int(written), inheritable)
+    _claimed = True
+    # Programs started from here must not believe that the socket is theirs.
+    if not inheritable:
+        del os.environ["TANDEM_SOCKET"]
+    return wire
+
+
+def _given(name: str) -> str:
+    value = os.environ.get(name)
+    if value is None:
+        raise SystemExit(f"tandem: TANDEM_SOCKET is set but {name} is not; was the environment cleared on the way here?")
+    return value
+
+
+def _system(fields: Mapping[str, Any]) -> System:
+    return System(int(fields["cores"]), int(fields["memory"]), float(fields["speed"]))
+
+
+def _number(name: str, value: Any) -> float:
+    """Anything that is one number: int, float, numpy and torch scalars. Words are not read as numbers."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"metric '{name}' must be a number, not {value!r}")
+    try:
+        return float(value)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise TypeError(f"metric '{name}' must be one number, not {type(value).__name__}: {error}") from None
+
+
+def _cores_here() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,58 @@
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+namespace tandem {
+namespace {
+
+const std::vector<std::string> kNames{"batch_size", "learning_rate", "epochs", "sgd"};
+
+TEST(Text, SuggestsTheNearestName) {
+  EXPECT_EQ(nearest("batchsize", kNames), "batch_size");
+  EXPECT_EQ(nearest("learnig_rate", kNames), "learning_rate");
+  EXPECT_EQ(nearest("epoch", kNames), "epochs");
+  EXPECT_EQ(nearest("SGD", kNames), "sgd") << "capitals are a common slip";
+  EXPECT_EQ(nearest("batch", kNames), "batch_size") << "a beginning is a good hint";
+}
+
+TEST(Text, SuggestsNothingWhenNothingIsNear) {
+  EXPECT_FALSE(nearest("temperature", kNames));
+  EXPECT_FALSE(nearest("x", {"y"})) << "no letter in common";
+  EXPECT_FALSE(nearest("", kNames));
+  EXPECT_FALSE(nearest("epochs", {}));
+  EXPECT_FALSE(nearest(std::string(65, 'a'), {std::string(65, 'a')}));
+}
+
+TEST(Text, DidYouMean) {
+  EXPECT_EQ(did_you_mean("epoch", kNames), " (did you mean 'epochs'?)");
+  EXPECT_EQ(did_you_mean("temperature", kNames), "");
+}
+
+TEST(Text, JoinKeepsEmptyParts) {
+  EXPECT_EQ(join({}), "");
+  EXPECT_EQ(join({"a", "b"}), "a, b");
+  EXPECT_EQ(join({"", "b", ""}, "|"), "|b|");
+}
+
+TEST(Text, PrintableKeepsTextAndBreaksNothing) {
+  EXPECT_EQ(printable("plain\ttext\n"), "plain\ttext\n");
+  EXPECT_EQ(printable("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"), "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+}
+
+TEST(Text, PrintableDisarmsTerminalsAndBrokenBytes) {
+  EXPECT_EQ(printable("\x1b[31m\x7f\r"), "?[31m??");
+  EXPECT_EQ(printable("\xc2\x9b"), "??") << "a one-character CSI";
+  EXPECT_EQ(printable("\xff\xc3"), "??");
+  EXPECT_EQ(printable("\xc3("), "?(");
+  EXPECT_EQ(printable("\xe0\x80\x80"), "???") << "overlong";
+  EXPECT_EQ(printable("\xed\xa0\x80"), "???") << "half a surrogate pair";
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "????") << "beyond Unicode";
+}
+
+TEST(Text, PrintableCutsLongText) {
+  EXPECT_EQ(printable("abcdef", 3), "abc...");
+  EXPECT_EQ(printable("abc", 3), "abc");
+}
+
+}  // namespace
+}  // namespace tandem

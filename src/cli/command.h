@@ -1,0 +1,70 @@
+// What every command shares: where the store is, how results are written, and how a command is put on the table.
+//
+// A command is one file with one `add_…` function that describes its options to CLI11 and what to run. Commands
+// return their exit code; UserError becomes 2 and everything else 1, in main.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "base/catalogue.h"
+#include "store/store.h"
+
+namespace tandem::cli {
+
+enum ExitCode { kDone = 0, kTrouble = 1, kUserCanFix = 2, kAnswerIsNo = 3, kInterrupted = 130 };
+
+// Set by the command that was chosen, run after parsing.
+using Action = std::function<int()>;
+
+struct StoreOption {
+  std::string folder;  // empty: the default
+  void add_to(CLI::App&);
+  store::Store open() const;
+};
+
+// --json FILE|-: with "-" only JSON goes to standard output.
+struct JsonOption {
+  std::string target;
+  void add_to(CLI::App&);
+  bool wanted() const { return !target.empty(); }
+  bool alone() const { return target == "-"; }
+  void write(const nlohmann::json&) const;
+};
+
+// --data DIR, for commands that read datasets; becomes TANDEM_DATA of this process and its programs.
+struct DataOption {
+  std::string folder;
+  void add_to(CLI::App&);
+  void apply() const;
+};
+
+// The tables of all folders, put together.
+Catalogue catalogue();
+
+// The trainer that belongs to this binary: beside it, in ../libexec/tandem, or in PATH.
+std::filesystem::path trainer_program();
+// This binary's own folder.
+std::filesystem::path own_folder();
+
+CLI::App* add_command(CLI::App&, const std::string& name, const std::string& what, const std::string& examples);
+
+void add_train(CLI::App&, Action&);
+void add_resume(CLI::App&, Action&);
+void add_runs(CLI::App&, Action&);
+void add_show(CLI::App&, Action&);
+void add_logs(CLI::App&, Action&);
+void add_stop(CLI::App&, Action&);
+void add_rm(CLI::App&, Action&);
+void add_predict(CLI::App&, Action&);
+void add_infer(CLI::App&, Action&);
+void add_data(CLI::App&, Action&);
+void add_doctor(CLI::App&, Action&);
+void add_tell(CLI::App&, Action&);
+void add_schema(CLI::App&, Action&);
+void add_completion(CLI::App&, Action&);
+
+}  // namespace tandem::cli

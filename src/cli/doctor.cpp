@@ -1,0 +1,138 @@
+// tandem doctor: what this machine can do, which mechanism is in force for each thing, and why
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/session.h"
+#include "measure/probe.h"
+#include "platform/cgroup.h"
+#include "platform/cpufreq.h"
+#include "platform/descriptor.h"
+#include "platform/probe.h"
+#include "platform/topology.h"
+
+namespace tandem::cli {
+namespace {
+
+using platform::Probe;
+
+struct Options {
+  JsonOption json;
+  StoreOption store;
+  DataOption data;
+};
+
+// First line a program prints, and whether it exited with 0; nullopt when it cannot be started. No shell involved.
+std::optional<std::pair<bool, std::string>> ask(std::vector<std::string> arguments) {
+  int ends[2];
+  if (::pipe(ends) != 0) return std::nullopt;
+  platform::Descriptor read(ends[0]), write(ends[1]);
+  const pid_t pid = ::fork();
+  if (pid < 0) return std::nullopt;
+  if (pid == 0) {
+    ::dup2(write.get(), STDOUT_FILENO);
+    ::close(STDERR_FILENO);
+    std::vector<char*> argv;
+    for (auto& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    ::execvp(argv[0], argv.data());
+    ::_exit(127);
+  }
+  write.reset();
+  std::string output;
+  std::array<char, 1024> chunk;
+  for (ssize_t got; (got = ::read(read.get(), chunk.data(), chunk.size())) > 0 && output.size() < 65536;)
+    output.append(chunk.data(), static_cast<std::size_t>(got));
+  read.reset();
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return std::nullopt;
+  return std::pair(WIFEXITED(status) && WEXITSTATUS(status) == 0, output.substr(0, output.find('\n')));
+}
+
+std::vector<Probe> cores(const platform::Topology& topology) {
+  std::set<int> physical, caches, nodes, packages;
+  for (const auto& cpu : topology.cpus) {
+    physical.insert(cpu.core);
+    caches.insert(cpu.cache);
+    nodes.insert(cpu.numa);
+    packages.insert(cpu.package);
+  }
+  return {{"cores", "affinity", true,
+           fmt::format("{} CPUs this process may use: {} cores, {} shared caches, {} NUMA nodes, {} packages{}",
+                       topology.cpus.size(), physical.size(), caches.size(), nodes.size(), packages.size(),
+                       topology.model.empty() ? "" : " (" + topology.model + ")")}};
+}
+
+std::vector<Probe> limits(const platform::Topology& topology) {
+  const auto cgroups = platform::CgroupSupport::detect();
+  std::vector<int> cpus;
+  for (const auto& cpu : topology.cpus) cpus.push_back(cpu.id);
+  std::string clock_why;
+  const bool clocks = platform::CpuFrequency().usable(cpus, &clock_why);
+  return {{"memory", "cgroup", cgroups.memory(), cgroups.why_memory},
+          {"memory", "rlimit", !cgroups.memory(),
+           cgroups.memory() ? "not needed" : "RLIMIT_DATA of each process: the limit is not shared by a program's children"},
+          {"speed", "cpufreq", clocks, clock_why},
+          {"speed", "quota", !clocks && cgroups.cpu(), clocks ? "not needed" : cgroups.why_cpu}};
+}
+
+std::vector<Probe> programs(const store::Store& store) {
+  std::vector<Probe> out;
+  const auto trainer = trainer_program().string();
+  if (const auto blas = ask({trainer, "blas"}))
+    out.push_back({"trainer", "libtorch", blas->first, trainer + ", " + blas->second});
+  else
+    out.push_back({"trainer", "libtorch", false, trainer + " cannot be started; `make build` makes it"});
+  const auto slurm = ask({"sinfo", "--version"});
+  out.push_back({"Slurm", "sinfo", slurm && slurm->first, slurm ? slurm->second : "no sinfo in PATH"});
+  out.push_back({"store", "sqlite", true, store.folder().string() + (store.warning() ? "; " + *store.warning() : "")});
+  return out;
+}
+
+int doctor(const Options& options) {
+  const auto topology = platform::Topology::detect();
+  auto store = options.store.open();
+  std::vector<Probe> all = cores(topology);
+  auto add = [&](std::vector<Probe> more) { all.insert(all.end(), more.begin(), more.end()); };
+  add(limits(topology));
+  add(measure::probe(sensor_options({})));
+  add(programs(store));
+
+  auto rows = nlohmann::json::array();
+  std::string table, last;
+  for (const auto& probe : all) {
+    rows.push_back({{"what", probe.what}, {"mechanism", probe.mechanism}, {"available", probe.available}, {"why", probe.why}});
+    table += fmt::format("{:<10} {} {:<16} {}\n", probe.what == last ? "" : probe.what, probe.available ? "+" : "-",
+                         probe.mechanism, probe.why);
+    last = probe.what;
+  }
+  options.json.write({{"version", TANDEM_VERSION}, {"memory_bytes", topology.memory}, {"probes", rows}});
+  if (!options.json.alone())
+    std::cout << fmt::format("tandem {} on {} CPUs, {} memory.  + can be used, - cannot, and why\n\n", TANDEM_VERSION,
+                             topology.cpus.size(), text_bytes(topology.memory))
+              << table;
+  return kDone;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add_command(app, "doctor", "Say what this machine can do, and which mechanism is used for what",
+                                  "  tandem doctor\n  tandem doctor --json -");
+  options->json.add_to(*command);
+  options->store.add_to(*command);
+  command->callback([options, &action] { action = [options] { return doctor(*options); }; });
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,93 @@
+// tandem logs [-f] RUN, tandem stop RUN
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/command.h"
+
+namespace tandem::cli {
+namespace {
+
+constexpr int kStopTries = 300, kTryMicroseconds = 100'000;
+
+struct Options {
+  std::string run;
+  StoreOption store;
+  bool follow = false;
+};
+
+// Copies what is new in the file to standard output.
+void copy_new(std::ifstream& in) {
+  in.clear();
+  for (char chunk[4096]; in.read(chunk, sizeof(chunk)), in.gcount() > 0;) std::cout.write(chunk, in.gcount());
+  std::cout << std::flush;
+}
+
+int show_logs(store::Store& store, const store::RunInfo& run, bool follow) {
+  const auto folder = store.run_folder(run.id);
+  std::ifstream in(folder / "output.log", std::ios::binary);
+  while (true) {
+    // Whether it still runs is asked before copying, so that its last words are not missed.
+    const bool at_work = follow && store::RunLock::owner(folder).has_value();
+    if (!in.is_open()) in.open(folder / "output.log", std::ios::binary);
+    if (in.is_open()) copy_new(in);
+    if (!at_work || !std::cout) return kDone;
+    ::usleep(kTryMicroseconds);
+  }
+}
+
+int stop_run(const store::Store& store, const store::RunInfo& run) {
+  const auto folder = store.run_folder(run.id);
+  const auto owner = store::RunLock::owner(folder);
+  if (!owner) {
+    std::cout << "Run " << run.id << " is not at work (" << run.state << ").\n";
+    return kDone;
+  }
+  if (::kill(*owner, SIGTERM) != 0) throw_errno(fmt::format("asking process {} to stop", *owner));
+  for (int tries = 0; tries < kStopTries; ++tries) {
+    if (!store::RunLock::owner(folder)) {
+      std::cout << "Stopped. Go on with: tandem resume " << run.id << "\n";
+      return kDone;
+    }
+    ::usleep(kTryMicroseconds);
+  }
+  throw SystemError(fmt::format("process {} has not stopped after 30 s; `kill -9 {}` is safe: the run can be resumed",
+                                *owner, *owner));
+}
+
+}  // namespace
+
+void add_logs(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add_command(app, "logs", "Print what a run's program printed",
+                                  "  tandem logs last\n  tandem logs -f last      follow it until it ends");
+  command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
+  options->store.add_to(*command);
+  command->add_flag("-f,--follow", options->follow, "go on until the run ends");
+  command->callback([options, &action] {
+    action = [options] {
+      auto store = options->store.open();
+      return show_logs(store, store.find(options->run), options->follow);
+    };
+  });
+}
+
+void add_stop(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add_command(app, "stop", "Stop a run that is at work; it can be resumed", "  tandem stop last");
+  command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
+  options->store.add_to(*command);
+  command->callback([options, &action] {
+    action = [options] {
+      auto store = options->store.open();
+      return stop_run(store, store.find(options->run));
+    };
+  });
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,33 @@
+// What a run came to: the table a person reads and the JSON a script reads, both from the view.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "event/view.h"
+#include "store/store.h"
+
+namespace tandem::cli {
+
+// The number that tells how good an epoch is, and whether more is better: accuracy, else error, else loss.
+struct Score {
+  std::string metric;
+  double value = 0;
+  bool higher_is_better = true;
+};
+std::optional<Score> score_of(const Metrics&);
+const EpochRecord* best_epoch(const TaskView&);
+
+// "182.3 J, measured by rapl" or "estimated by model (...)", or why there is none.
+std::string energy_text(const TaskView&);
+
+nlohmann::json result_json(const store::RunInfo&, const View&, const std::filesystem::path& folder);
+// `details` adds a line for each epoch.
+std::string result_table(const store::RunInfo&, const View&, const std::filesystem::path& folder, bool details);
+
+// The trained model of a run, if it is there: a file in its task's folder.
+std::optional<std::filesystem::path> model_file(const std::filesystem::path& run_folder);
+std::filesystem::path task_folder(const std::filesystem::path& run_folder);
+
+}  // namespace tandem::cli

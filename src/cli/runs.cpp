@@ -1,0 +1,176 @@
+// tandem runs, tandem show RUN, tandem rm RUN
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/result.h"
+#include "cli/session.h"
+#include "control/loop.h"
+#include "event/codec.h"
+
+namespace tandem::cli {
+namespace fs = std::filesystem;
+using nlohmann::json;
+namespace {
+
+std::string when(Seconds at) {
+  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(at.value)));
+}
+
+int list_runs(store::Store& store, const JsonOption& target, bool quiet) {
+  auto runs = store.runs();
+  auto rows = json::array();
+  std::string table;
+  for (auto& run : runs) {
+    run = with_real_state(store, run);
+    rows.push_back({{"id", run.id},
+                    {"kind", run.kind},
+                    {"name", run.name},
+                    {"state", run.state},
+                    {"reason", run.reason},
+                    {"created", run.created.value},
+                    {"changed", run.changed.value},
+                    {"folder", store.run_folder(run.id).string()}});
+    table += quiet ? run.id + "\n"
+                   : fmt::format("{:<21} {:<6} {:<24} {:<12} {}\n", run.id, run.kind, run.name, run.state,
+                                 when(run.created));
+  }
+  target.write({{"runs", rows}});
+  if (target.alone()) return kDone;
+  if (!quiet && runs.empty())
+    std::cout << "No runs in " << store.folder().string() << " yet; `tandem train examples/lenet-digits.yaml` makes one.\n";
+  else if (!quiet)
+    std::cout << fmt::format("{:<21} {:<6} {:<24} {:<12} {}\n", "RUN", "KIND", "NAME", "STATE", "STARTED");
+  std::cout << table;
+  return kDone;
+}
+
+// One JSON object a line: an event with the decisions it led to.
+void print_journal(store::Store& store, const store::RunInfo& run) {
+  store.journal(run.id)->replay([](control::Entry&& entry) {
+    auto decisions = json::array();
+    for (const auto& decision : entry.decisions) decisions.push_back(to_json(decision));
+    const json line{{"number", entry.number}, {"event", to_json(entry.event)}, {"decisions", decisions}};
+    std::cout << line.dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
+  });
+}
+
+int verify(store::Store& store, const store::RunInfo& run) {
+  auto journal = store.journal(run.id);
+  std::int64_t entries = 0;
+  journal->replay([&](control::Entry&&) { ++entries; });
+  if (const auto different = control::first_difference(train_policies(), *journal)) {
+    std::cout << fmt::format("run {}: entry {} of {}: the policies of this binary decide differently\n", run.id,
+                             *different, entries);
+    return kAnswerIsNo;
+  }
+  std::cout << fmt::format("run {}: {} entries replayed, every decision the same\n", run.id, entries);
+  return kDone;
+}
+
+std::uintmax_t size_of(const fs::path& folder) {
+  std::uintmax_t sum = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied))
+    if (entry.is_regular_file()) sum += entry.file_size();
+  return sum;
+}
+
+bool confirmed(const std::string& question) {
+  if (!::isatty(STDIN_FILENO)) throw UserError("not removed: nobody to ask; add --yes");
+  std::cerr << question << " [y/N] ";
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+int remove_run(store::Store& store, const store::RunInfo& run, bool yes) {
+  const auto folder = store.run_folder(run.id);
+  std::optional<store::RunLock> lock;
+  if (fs::exists(folder)) {
+    lock = store::RunLock::take(folder);
+    if (!lock) throw UserError("run " + run.id + " is at work; `tandem stop " + run.id + "` first");
+  }
+  const auto bytes = fs::exists(folder) ? size_of(folder) : 0;
+  if (!yes && !confirmed(fmt::format("Remove run {} ({}, {}) and its files ({})?", run.id, run.name, run.state,
+                                     text_bytes(static_cast<Bytes>(bytes))))) {
+    std::cerr << "Kept.\n";
+    return kDone;
+  }
+  store.remove(run.id);
+  std::cout << "Removed " << run.id << ".\n";
+  return kDone;
+}
+
+struct Options {
+  std::string run;
+  StoreOption store;
+  JsonOption json;
+  bool quiet = false, journal = false, verify = false, yes = false;
+};
+
+}  // namespace
+
+void add_runs(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add_command(app, "runs", "List the runs, newest first", "  tandem runs\n  tandem runs --json -");
+  options->store.add_to(*command);
+  options->json.add_to(*command);
+  command->add_flag("-q,--quiet", options->quiet, "only the ids, for scripts and completion");
+  command->callback([options, &action] {
+    action = [options] {
+      auto store = options->store.open();
+      return list_runs(store, options->json, options->quiet);
+    };
+  });
+}
+
+void add_show(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add_command(app, "show", "Show what a run did: metrics, time and energy by epoch",
+                                  "  tandem show last\n  tandem show last --json - | jq .metrics\n"
+                                  "  tandem show last --journal      every event and decision, one JSON line each\n"
+                                  "  tandem show last --verify       replay it: does this binary decide the same?");
+  command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
+  options->store.add_to(*command);
+  options->json.add_to(*command);
+  command->add_flag("--journal", options->journal, "print the journal, one JSON object a line");
+  command->add_flag("--verify", options->verify, "replay the journal's events and compare the decisions");
+  command->callback([options, &action] {
+    action = [options]() -> int {
+      auto store = options->store.open();
+      const auto run = with_real_state(store, store.find(options->run));
+      if (options->verify) return verify(store, run);
+      if (options->journal) {
+        print_journal(store, run);
+        return kDone;
+      }
+      const auto view = replayed(store, run);
+      options->json.write(result_json(run, view, store.run_folder(run.id)));
+      if (!options->json.alone()) std::cout << result_table(run, view, store.run_folder(run.id), true);
+      return kDone;
+    };
+  });
+}
+
+void add_rm(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add_command(app, "rm", "Remove a run with its files, asking first",
+                                  "  tandem rm 20261115-043000-7f3a\n  tandem rm last --yes");
+  command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
+  options->store.add_to(*command);
+  command->add_flag("-y,--yes", options->yes, "do not ask");
+  command->callback([options, &action] {
+    action = [options] {
+      auto store = options->store.open();
+      return remove_run(store, with_real_state(store, store.find(options->run)), options->yes);
+    };
+  });
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,161 @@
+#include "cli/session.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/progress.h"
+#include "cli/result.h"
+#include "control/loop.h"
+#include "place/fifo.h"
+#include "platform/machine_lock.h"
+#include "runtime/local/world.h"
+#include "tune/train.h"
+
+namespace tandem::cli {
+namespace {
+
+std::atomic<int> signals_seen{0};
+std::atomic<int> last_signal{0};
+std::atomic<local::LocalWorld*> world_to_wake{nullptr};
+
+void on_signal(int signal) {
+  // The second time in earnest: what is journalled is safe, and programs die with this process.
+  if (signals_seen.fetch_add(1) > 0) ::_exit(kInterrupted);
+  last_signal = signal;
+  if (auto* world = world_to_wake.load()) world->interrupt();
+}
+
+void catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+}
+
+std::optional<std::string> interrupted() {
+  switch (last_signal.load()) {
+    case 0: return std::nullopt;
+    case SIGINT: return "interrupted from the keyboard";
+    case SIGTERM: return "asked to stop";
+    default: return "its terminal was closed";
+  }
+}
+
+// Waits for other runs on this machine to end; nullopt when interrupted meanwhile.
+std::optional<platform::MachineLock> wait_for_machine(const std::string& run) {
+  const auto file = platform::MachineLock::default_file();
+  const std::string label = fmt::format("run {} (pid {})", run, ::getpid());
+  for (bool said = false; !interrupted(); said = true) {
+    std::string owner;
+    if (auto lock = platform::MachineLock::take(file, label, &owner)) return lock;
+    if (!said) std::cerr << "tandem: waiting: this machine is at work on " << owner << "\n";
+    ::usleep(200'000);
+  }
+  return std::nullopt;
+}
+
+std::string with_tandem_in_path() {
+  const char* path = std::getenv("PATH");
+  return (path && *path ? std::string(path) + ":" : "") + own_folder().string();
+}
+
+int exit_code(const store::RunInfo& run, bool was_interrupted) {
+  if (run.state == "finished") return kDone;
+  return was_interrupted ? kInterrupted : kTrouble;
+}
+
+std::string next_steps(const store::RunInfo& run, bool has_model) {
+  if (run.state == "finished")
+    return has_model ? fmt::format("\nNext: tandem show {0} | tandem predict {0} FILE | tandem infer {0}\n", run.id)
+                     : fmt::format("\nNext: tandem show {0} | tandem logs {0}\n", run.id);
+  return fmt::format("\nGo on with: tandem resume {0}     Its output: tandem logs {0}\n", run.id);
+}
+
+int report(store::Store& store, const std::string& id, const View& view, const JsonOption& json, bool was_interrupted) {
+  const auto run = with_real_state(store, store.find(id));
+  const auto folder = store.run_folder(id);
+  json.write(result_json(run, view, folder));
+  if (!json.alone())
+    std::cout << result_table(run, view, folder, false) << next_steps(run, model_file(folder).has_value());
+  return exit_code(run, was_interrupted);
+}
+
+int work(store::Store& store, const store::RunInfo& run, const spec::TrainJob& job, const JsonOption& json,
+         const SessionOptions& options) {
+  catch_signals();
+  const auto folder = store.run_folder(run.id);
+  auto lock = store::RunLock::take(folder);
+  if (!lock) throw UserError("run " + run.id + " is being worked on by another process; `tandem logs -f " + run.id + "` follows it");
+  auto journal = store.journal(run.id);
+  const auto machine = wait_for_machine(run.id);
+  if (!machine) {
+    std::cerr << "tandem: interrupted while waiting; go on with: tandem resume " << run.id << "\n";
+    return kInterrupted;
+  }
+
+  measure::TaskSensor sensor(sensor_options(job.energy));
+  local::LocalOptions local{.run = run.id, .folder = folder, .trainer = trainer_program(), .sensor = &sensor};
+  local.environment["PATH"] = with_tandem_in_path();  // so that scripts find `tandem tell`
+  local::LocalWorld world(std::move(local));
+  world_to_wake = &world;
+  const std::unique_ptr<control::Observer> progress = options.quiet ? nullptr : make_progress(run.name, run.id);
+  control::Loop loop({world, *journal, &sensor, progress.get()}, train_policies());
+  loop.open();
+  if (loop.view().jobs.empty())
+    loop.submit(job);
+  else
+    loop.resume_jobs();
+  loop.run(interrupted);
+  world_to_wake = nullptr;
+  lock.reset();
+  return report(store, run.id, loop.view(), json, interrupted().has_value());
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Policy>> train_policies() {
+  std::vector<std::unique_ptr<Policy>> policies;
+  policies.push_back(std::make_unique<tune::TrainController>());
+  policies.push_back(std::make_unique<place::Fifo>());
+  return policies;
+}
+
+measure::SensorOptions sensor_options(const spec::EnergySpec& energy) {
+  measure::SensorOptions options{.energy = energy};
+  options.around.cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return options;
+}
+
+int run_new(store::Store& store, const spec::TrainJob& job, const JsonOption& json, const SessionOptions& options) {
+  const Seconds now{static_cast<double>(::time(nullptr))};
+  const auto run = store.create_run("train", job.name, spec::to_json(job).dump(), now);
+  return work(store, run, job, json, options);
+}
+
+int run_again(store::Store& store, const store::RunInfo& run, const JsonOption& json, const SessionOptions& options) {
+  if (run.state == "finished") return report(store, run.id, replayed(store, run), json, false);
+  const auto spec = nlohmann::json::parse(run.spec, nullptr, false);
+  if (spec.is_discarded()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
+  return work(store, run, spec::train_job_from_json(spec), json, options);
+}
+
+View replayed(store::Store& store, const store::RunInfo& run) {
+  control::Decider decider({});
+  store.journal(run.id)->replay([&](control::Entry&& entry) { decider.fold(entry); });
+  return decider.view();
+}
+
+store::RunInfo with_real_state(const store::Store& store, store::RunInfo run) {
+  if (run.state == "running" && !store::RunLock::owner(store.run_folder(run.id))) {
+    run.state = "interrupted";
+    if (run.reason.empty()) run.reason = "Tandem ended while it ran";
+  }
+  return run;
+}
+
+}  // namespace tandem::cli

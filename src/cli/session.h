@@ -1,0 +1,34 @@
+// Works on one run until it is over: the place where world, journal, sensor, policies and display are wired together.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cli/command.h"
+#include "event/policy.h"
+#include "measure/task_sensor.h"
+#include "spec/job.h"
+
+namespace tandem::cli {
+
+struct SessionOptions {
+  bool quiet = false;  // no progress on standard error
+};
+
+// Policies of a training run, in the order they decide.
+std::vector<std::unique_ptr<Policy>> train_policies();
+
+// A sensor for this machine.
+measure::SensorOptions sensor_options(const spec::EnergySpec&);
+
+// Makes a run of the job and works on it. Prints the result; returns the exit code.
+int run_new(store::Store&, const spec::TrainJob&, const JsonOption&, const SessionOptions&);
+// Goes on with a run; UserError when it is being worked on by another process.
+int run_again(store::Store&, const store::RunInfo&, const JsonOption&, const SessionOptions&);
+
+// The view of a run as its journal tells it.
+View replayed(store::Store&, const store::RunInfo&);
+// The state for people: a run that is journalled as running but nobody works on was interrupted.
+store::RunInfo with_real_state(const store::Store&, store::RunInfo);
+
+}  // namespace tandem::cli

@@ -1,0 +1,123 @@
+#include "control/loop.h"
+
+#include <algorithm>
+
+namespace tandem::control {
+namespace {
+
+constexpr Seconds kSampleEvery{1.0};
+constexpr Seconds kTickEvery{0.1};
+
+}  // namespace
+
+Entry Decider::step(Event event) {
+  Entry entry{view_.events + 1, std::move(event), {}};
+  view_.apply(entry.event);
+  for (auto& policy : policies_)
+    for (auto& body : policy->step(view_, entry.event)) {
+      Decision decision{view_.next_decision, std::move(body)};
+      view_.apply(decision);
+      entry.decisions.push_back(std::move(decision));
+    }
+  return entry;
+}
+
+void Decider::fold(const Entry& entry) {
+  view_.apply(entry.event);
+  for (auto& policy : policies_) policy->fold(view_, entry.event, entry.decisions);
+  for (const auto& decision : entry.decisions) view_.apply(decision);
+}
+
+std::optional<std::int64_t> first_difference(std::vector<std::unique_ptr<Policy>> policies, Journal& history) {
+  Decider decider(std::move(policies));
+  std::optional<std::int64_t> different;
+  history.replay([&](Entry&& entry) {
+    if (different) return;
+    if (decider.step(entry.event) != entry) different = entry.number;
+  });
+  return different;
+}
+
+void Loop::open() {
+  ports_.journal.replay([&](Entry&& entry) { decider_.fold(entry); });
+  std::vector<EventBody> joined;
+  for (auto& node : ports_.world.nodes()) joined.emplace_back(std::move(node));
+  take(std::move(joined));
+  take(ports_.world.reconcile(view()));
+}
+
+void Loop::submit(const spec::TrainJob& job) {
+  take({EventBody(JobSubmitted{static_cast<JobId>(view().jobs.size()), job})});
+}
+
+void Loop::resume_jobs() {
+  std::vector<EventBody> resumed;
+  for (const auto& job : view().jobs)
+    if (job.state == JobState::stopped || job.state == JobState::failed) resumed.push_back(JobResumed{job.id});
+  take(std::move(resumed));
+}
+
+void Loop::run(const std::function<std::optional<std::string>()>& cancel) {
+  bool cancelled = false;
+  while (!over()) {
+    if (auto reason = cancel ? cancel() : std::nullopt; reason && !cancelled) {
+      cancelled = true;
+      std::vector<EventBody> events;
+      for (const auto& job : view().jobs)
+        if (job.state == JobState::running) events.push_back(JobCancelled{job.id, *reason});
+      take(std::move(events));
+      continue;
+    }
+    take(ports_.world.wait(ports_.observer ? kTickEvery : kSampleEvery));
+    if (ports_.sensor && ports_.world.now() - last_sample_ >= kSampleEvery) {
+      ports_.sensor->sample();
+      last_sample_ = ports_.world.now();
+    }
+    if (ports_.observer) ports_.observer->tick(view());
+  }
+}
+
+void Loop::take(std::vector<EventBody> happened) {
+  std::vector<Event> events;
+  for (auto& body : happened) events.push_back({ports_.world.now(), std::move(body)});
+  take(std::move(events));
+}
+
+void Loop::take(std::vector<Event> events) {
+  if (events.empty()) return;
+  std::vector<Entry> entries;
+  entries.reserve(events.size());
+  for (auto& event : events) {
+    measure(event);
+    entries.push_back(decider_.step(std::move(event)));
+  }
+  ports_.journal.append(entries);
+  for (const auto& entry : entries) {
+    for (const auto& decision : entry.decisions) ports_.world.carry_out(decision, view());
+    if (ports_.observer) ports_.observer->saw(view(), entry);
+  }
+}
+
+// Adds to an event what the sensors know of the stretch it ends.
+void Loop::measure(Event& event) {
+  if (!ports_.sensor) return;
+  if (auto* epoch = std::get_if<EpochEnded>(&event.body)) {
+    auto reading = ports_.sensor->read(epoch->task);
+    epoch->energy = std::move(reading.energy);
+    epoch->profile = std::move(reading.profile);
+  } else if (auto* ended = std::get_if<TaskEnded>(&event.body)) {
+    ended->energy = ports_.sensor->read(ended->task).energy;
+    ports_.sensor->detach(ended->task);
+  } else if (auto* failed = std::get_if<TaskFailed>(&event.body); failed && failed->failure != Failure::lost) {
+    failed->energy = ports_.sensor->read(failed->task).energy;
+    ports_.sensor->detach(failed->task);
+  }
+}
+
+bool Loop::over() const {
+  const auto& jobs = view().jobs;
+  return view().holding.empty() &&
+         std::none_of(jobs.begin(), jobs.end(), [](const JobView& job) { return job.state == JobState::running; });
+}
+
+}  // namespace tandem::control

@@ -1,0 +1,68 @@
+// The one loop: events in, decisions out, both durable before anything is done about them.
+//
+// For each batch of events the world reports: apply them to the view, ask the policies in order (each sees what the
+// ones before it decided), journal all of it in one transaction, only then carry the decisions out. A crash before
+// the commit leaves no trace; a crash after it is repaired by World::reconcile on resume.
+//
+// The loop owns the view. One thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "control/ports.h"
+#include "event/policy.h"
+
+namespace tandem::control {
+
+// Turns events into entries: the deciding half of the loop, without a world. Also what a replay runs.
+class Decider {
+ public:
+  explicit Decider(std::vector<std::unique_ptr<Policy>> policies) : policies_(std::move(policies)) {}
+
+  Entry step(Event event);     // decides
+  void fold(const Entry&);     // takes history as it was, deciding nothing
+  const View& view() const { return view_; }
+
+ private:
+  std::vector<std::unique_ptr<Policy>> policies_;
+  View view_;
+};
+
+// Ran the events of `history` through fresh policies: the number of the first entry whose decisions differ, if any.
+std::optional<std::int64_t> first_difference(std::vector<std::unique_ptr<Policy>> policies, Journal& history);
+
+struct Ports {
+  World& world;
+  Journal& journal;
+  Sensor* sensor = nullptr;
+  Observer* observer = nullptr;
+};
+
+class Loop {
+ public:
+  Loop(Ports ports, std::vector<std::unique_ptr<Policy>> policies) : ports_(ports), decider_(std::move(policies)) {}
+
+  // Folds what is journalled, lets the nodes join and reconciles what a crash left behind.
+  void open();
+  void submit(const spec::TrainJob&);
+  void resume_jobs();  // those that were stopped or failed
+  // Until every job is over. `cancel` is asked before each wait; a reason cancels all jobs.
+  void run(const std::function<std::optional<std::string>()>& cancel = {});
+
+  const View& view() const { return decider_.view(); }
+
+ private:
+  void take(std::vector<EventBody> happened);
+  void take(std::vector<Event> events);
+  void measure(Event&);
+  bool over() const;
+
+  Ports ports_;
+  Decider decider_;
+  Seconds last_sample_;
+};
+
+}  // namespace tandem::control

@@ -1,0 +1,255 @@
+#include "event/view.h"
+
+#include <cassert>
+
+#include "base/error.h"
+
+namespace tandem {
+namespace {
+
+template <class Id, class T>
+T& at(std::vector<T>& all, Id id, const char* what) {
+  if (id < 0 || static_cast<std::size_t>(id) >= all.size())
+    throw SystemError(std::string("the journal speaks of an unknown ") + what);
+  return all[static_cast<std::size_t>(id)];
+}
+
+// Ids are dense: the next one may be made, none may be skipped.
+template <class Id, class T>
+T& at_or_next(std::vector<T>& all, Id id, const char* what) {
+  if (id >= 0 && static_cast<std::size_t>(id) == all.size()) {
+    all.emplace_back();
+    all.back().id = id;
+  }
+  return at(all, id, what);
+}
+
+struct Folder {
+  View& view;
+
+  TaskView& task(TaskId id) { return at(view.tasks, id, "task"); }
+
+  void give_back(TaskView& t) {
+    if (!t.holds_resources()) return;
+    auto& node = at(view.nodes, t.node, "node");
+    node.free_cores += t.granted.cores;
+    node.free_memory += t.granted.memory;
+  }
+
+  void take(TaskView& t, const Resources& granted) {
+    auto& node = at(view.nodes, t.node, "node");
+    node.free_cores -= granted.cores;
+    node.free_memory -= granted.memory;
+    t.granted = granted;
+  }
+
+  void close(DecisionId decision) { view.open.erase(decision); }
+
+  // The end of an attempt is the outcome of whatever was still open for it.
+  void close_all_of(TaskId id) {
+    std::erase_if(view.open, [&](const auto& item) {
+      return std::visit(
+          [&](const auto& word) {
+            if constexpr (requires { word.task; }) return word.task == id;
+            return false;
+          },
+          item.second.body);
+    });
+  }
+
+  void add_energy(TaskView& t, const std::optional<Energy>& energy) {
+    if (!energy) {
+      t.energy_complete = false;
+      return;
+    }
+    t.joules_between += energy->joules;
+    t.energy_source = energy->source;
+  }
+
+  void set_state(TaskView& t, TaskState state) {
+    t.state = state;
+    if (state == TaskState::waiting)
+      view.waiting.insert(t.id);
+    else
+      view.waiting.erase(t.id);
+    if (t.holds_resources())
+      view.holding.insert(t.id);
+    else
+      view.holding.erase(t.id);
+  }
+
+  // A newer attempt starts over at `epoch`: what it repeats no longer counts, but its energy was spent.
+  void supersede_from(TaskView& t, std::int64_t epoch) {
+    while (!t.epochs.empty() && t.epochs.back().epoch >= epoch) {
+      if (t.epochs.back().energy) t.joules_between += t.epochs.back().energy->joules;
+      t.epochs.pop_back();
+    }
+  }
+
+  void end_attempt(TaskView& t, TaskState state, const std::optional<Energy>& energy) {
+    give_back(t);
+    close_all_of(t.id);
+    add_energy(t, energy);
+    t.before_resize.reset();
+    set_state(t, state);
+    t.ended_at = view.now;
+  }
+
+  // ---- events ----
+
+  void operator()(const JobSubmitted& e) {
+    auto& job = at_or_next(view.jobs, e.job, "job");
+    job.spec = e.spec;
+    job.submitted_at = view.now;
+  }
+  void operator()(const JobCancelled& e) {
+    auto& job = at(view.jobs, e.job, "job");
+    job.cancelled = true;
+    job.cancel_reason = e.reason;
+  }
+  void operator()(const JobResumed& e) {
+    auto& job = at(view.jobs, e.job, "job");
+    job.cancelled = false;
+    job.state = JobState::running;
+    job.reason.clear();
+    for (auto& t : view.tasks)
+      if (t.job == e.job) t.failures = 0;
+  }
+  void operator()(const NodeJoined& e) {
+    auto& node = at_or_next(view.nodes, e.node, "node");
+    const Resources before = node.capacity;
+    const bool known = !node.name.empty();
+    node.name = e.name;
+    node.capacity = e.capacity;
+    node.free_cores += e.capacity.cores - (known ? before.cores : 0);
+    node.free_memory += e.capacity.memory - (known ? before.memory : 0);
+  }
+  void operator()(const TaskStarted& e) {
+    auto& t = task(e.task);
+    close(e.decision);
+    if (t.state == TaskState::starting) set_state(t, TaskState::running);
+    t.pid = e.pid;
+    t.pid_started = e.pid_started;
+    t.cpus = e.cpus;
+    t.started_at = view.now;
+  }
+  void operator()(const EpochEnded& e) {
+    auto& t = task(e.task);
+    supersede_from(t, e.epoch);
+    t.epochs.push_back({e.epoch, e.attempt, e.metrics, view.now, e.seconds, e.energy, e.profile, t.granted});
+    if (e.energy)
+      t.energy_source = e.energy->source;
+    else
+      t.energy_complete = false;
+  }
+  void operator()(const CheckpointTaken& e) { close(e.decision); }
+  void operator()(const SystemChanged& e) {
+    // The Resize took the resources when it was decided; what was really granted may be less.
+    auto& t = task(e.task);
+    close(e.decision);
+    t.before_resize.reset();
+    if (!t.holds_resources()) return;
+    give_back(t);
+    take(t, e.granted);
+  }
+  void operator()(const TaskEnded& e) { end_attempt(task(e.task), TaskState::ended, e.energy); }
+  void operator()(const TaskFailed& e) {
+    auto& t = task(e.task);
+    end_attempt(t, TaskState::failed, e.energy);
+    t.last_failure = e;
+    // Being lost is Tandem's fault or the machine's, not the program's: it is never counted against its retries.
+    if (e.failure != Failure::lost) ++t.failures;
+  }
+  // A refused Start or Resize gives back what it took when it was decided.
+  void operator()(const DecisionRefused& e) {
+    auto found = view.open.find(e.decision);
+    if (found == view.open.end()) return;
+    const DecisionBody refused = found->second.body;
+    close(e.decision);
+    if (const auto* start = std::get_if<Start>(&refused)) {
+      auto& t = task(start->task);
+      give_back(t);
+      set_state(t, TaskState::failed);
+      t.last_failure = TaskFailed{t.id, start->attempt, Failure::could_not_start, e.reason, "", {}};
+      ++t.failures;
+    } else if (const auto* resize = std::get_if<Resize>(&refused)) {
+      auto& t = task(resize->task);
+      if (!t.before_resize) return;
+      give_back(t);
+      take(t, *t.before_resize);
+      t.before_resize.reset();
+    }
+  }
+  void operator()(const Woke& e) { close(e.decision); }
+};
+
+bool has_outcome(const DecisionBody& body) {
+  return std::holds_alternative<Start>(body) || std::holds_alternative<Resize>(body) ||
+         std::holds_alternative<Stop>(body) || std::holds_alternative<TakeCheckpoint>(body) ||
+         std::holds_alternative<Wake>(body);
+}
+
+}  // namespace
+
+Joules TaskView::joules() const {
+  Joules sum = joules_between;
+  for (const auto& record : epochs)
+    if (record.energy) sum += record.energy->joules;
+  return sum;
+}
+
+const char* name(TaskState state) {
+  switch (state) {
+    case TaskState::waiting: return "waiting";
+    case TaskState::starting: return "starting";
+    case TaskState::running: return "running";
+    case TaskState::stopping: return "stopping";
+    case TaskState::ended: return "ended";
+    case TaskState::failed: return "failed";
+  }
+  return "?";
+}
+
+void View::apply(const Event& event) {
+  // A session opens with NodeJoined: the time before it, while nobody was at work, is nobody's.
+  if (!std::holds_alternative<NodeJoined>(event.body) && events > 0)
+    for (auto& job : jobs)
+      if (job.state == JobState::running && event.at > now) job.active += event.at - now;
+  now = event.at;
+  ++events;
+  std::visit(Folder{*this}, event.body);
+}
+
+void View::apply(const Decision& decision) {
+  assert(decision.id >= next_decision);
+  next_decision = decision.id + 1;
+  if (has_outcome(decision.body)) open.emplace(decision.id, decision);
+  Folder folder{*this};
+  if (const auto* request = std::get_if<Request>(&decision.body)) {
+    auto& t = at_or_next(tasks, request->task, "task");
+    t.job = request->job;
+    t.wanted = request->wanted;
+    folder.set_state(t, TaskState::waiting);
+    t.requested_at = now;
+  } else if (const auto* start = std::get_if<Start>(&decision.body)) {
+    auto& t = at(tasks, start->task, "task");
+    t.node = start->node;
+    t.attempt = start->attempt;
+    folder.take(t, start->granted);
+    folder.set_state(t, TaskState::starting);
+  } else if (const auto* resize = std::get_if<Resize>(&decision.body)) {
+    auto& t = at(tasks, resize->task, "task");
+    t.before_resize = t.granted;
+    folder.give_back(t);
+    folder.take(t, resize->granted);
+  } else if (const auto* stop = std::get_if<Stop>(&decision.body)) {
+    folder.set_state(at(tasks, stop->task, "task"), TaskState::stopping);
+  } else if (const auto* finish = std::get_if<FinishJob>(&decision.body)) {
+    auto& job = at(jobs, finish->job, "job");
+    job.state = finish->state;
+    job.reason = finish->reason;
+    job.finished_at = now;
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,135 @@
+#include "event/view.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace tandem {
+namespace {
+
+class ViewTest : public testing::Test {
+ protected:
+  ViewTest() {
+    happens(NodeJoined{0, "here", {4, 8 * kGiB, 1.0}});
+    spec::TrainJob job;
+    job.epochs = 3;
+    happens(JobSubmitted{0, job});
+  }
+  void happens(EventBody body) {
+    clock_ += 1;
+    view_.apply(Event{Seconds{clock_}, std::move(body)});
+  }
+  DecisionId decide(DecisionBody body) {
+    const DecisionId id = view_.next_decision;
+    view_.apply(Decision{id, std::move(body)});
+    return id;
+  }
+  DecisionId start(Attempt attempt, Resources granted = {2, kGiB, 1.0}) {
+    decide(Request{0, 0, granted});
+    return decide(Start{0, attempt, 0, granted});
+  }
+  const TaskView& task() const { return view_.tasks.at(0); }
+  const NodeView& node() const { return view_.nodes.at(0); }
+
+  View view_;
+  double clock_ = 100;
+};
+
+TEST_F(ViewTest, ResourcesLeaveWhenStartIsDecidedAndComeBackAtTheEnd) {
+  const auto id = start(1);
+  EXPECT_EQ(node().free_cores, 2);
+  EXPECT_EQ(node().free_memory, 7 * kGiB);
+  EXPECT_EQ(task().state, TaskState::starting);
+  happens(TaskStarted{0, 1, id, 77, 5, {0, 1}});
+  EXPECT_EQ(task().state, TaskState::running);
+  EXPECT_TRUE(view_.open.empty());
+  happens(TaskEnded{0, 1, {}});
+  EXPECT_EQ(node().free_cores, 4);
+  EXPECT_EQ(node().free_memory, 8 * kGiB);
+  EXPECT_TRUE(view_.holding.empty());
+}
+
+TEST_F(ViewTest, ARefusedStartGivesBackAndCountsAsAFailure) {
+  const auto id = start(1);
+  happens(DecisionRefused{id, "no"});
+  EXPECT_EQ(node().free_cores, 4);
+  EXPECT_EQ(task().state, TaskState::failed);
+  EXPECT_EQ(task().failures, 1);
+}
+
+TEST_F(ViewTest, ARefusedResizeRestoresWhatWasGranted) {
+  happens(TaskStarted{0, 1, start(1), 77, 5, {0, 1}});
+  const auto id = decide(Resize{0, 1, {4, kGiB, 1.0}});
+  EXPECT_EQ(node().free_cores, 0);
+  happens(DecisionRefused{id, "no"});
+  EXPECT_EQ(node().free_cores, 2);
+  EXPECT_EQ(task().granted.cores, 2);
+}
+
+TEST_F(ViewTest, AResizeMovesResourcesBothWays) {
+  happens(TaskStarted{0, 1, start(1), 77, 5, {0, 1}});
+  happens(SystemChanged{0, 1, decide(Resize{0, 1, {4, 2 * kGiB, 1.0}}), {4, 2 * kGiB, 1.0}});
+  EXPECT_EQ(node().free_cores, 0);
+  EXPECT_EQ(node().free_memory, 6 * kGiB);
+  happens(SystemChanged{0, 1, decide(Resize{0, 1, {1, 0, 1.0}}), {1, 0, 1.0}});
+  EXPECT_EQ(node().free_cores, 3);
+  EXPECT_EQ(node().free_memory, 8 * kGiB);
+}
+
+TEST_F(ViewTest, ANewAttemptThatStartsOverSupersedesItsEpochsButNotTheirEnergy) {
+  const Energy ten{Joules{10}, "model"};
+  happens(TaskStarted{0, 1, start(1), 77, 5, {0, 1}});
+  happens(EpochEnded{0, 1, 1, {{"accuracy", 0.1}}, Seconds{1}, ten, {}});
+  happens(EpochEnded{0, 1, 2, {{"accuracy", 0.2}}, Seconds{1}, ten, {}});
+  happens(TaskFailed{0, 1, Failure::killed, "", "", Energy{Joules{1}, "model"}});
+  happens(TaskStarted{0, 2, start(2), 78, 6, {0, 1}});
+  happens(EpochEnded{0, 2, 1, {{"accuracy", 0.3}}, Seconds{1}, ten, {}});
+  ASSERT_EQ(task().epochs.size(), 1u);
+  EXPECT_EQ(task().epochs[0].attempt, 2);
+  EXPECT_DOUBLE_EQ(task().joules().value, 31);
+  EXPECT_TRUE(task().energy_complete);
+}
+
+TEST_F(ViewTest, EnergyThatNobodyMeasuredIsNotTakenForNothing) {
+  happens(TaskStarted{0, 1, start(1), 77, 5, {0, 1}});
+  happens(EpochEnded{0, 1, 1, {}, Seconds{1}, std::nullopt, {}});
+  EXPECT_FALSE(task().energy_complete);
+  EXPECT_TRUE(task().energy_source.empty());
+}
+
+TEST_F(ViewTest, LosingAnAttemptIsNotHeldAgainstTheProgram) {
+  start(1);
+  happens(TaskFailed{0, 1, Failure::lost, "", "", {}});
+  EXPECT_EQ(task().failures, 0);
+  start(2);
+  happens(TaskFailed{0, 2, Failure::killed, "", "", {}});
+  EXPECT_EQ(task().failures, 1);
+  happens(JobResumed{0});
+  EXPECT_EQ(task().failures, 0);
+}
+
+TEST_F(ViewTest, TimeBetweenSessionsIsNobodys) {
+  start(1);
+  happens(TaskFailed{0, 1, Failure::lost, "", "", {}});
+  const double before = view_.jobs[0].active.value;
+  clock_ += 10'000;
+  happens(NodeJoined{0, "here", {4, 8 * kGiB, 1.0}});
+  EXPECT_DOUBLE_EQ(view_.jobs[0].active.value, before);
+  happens(Woke{0});
+  EXPECT_DOUBLE_EQ(view_.jobs[0].active.value, before + 1);
+}
+
+TEST_F(ViewTest, ANodeThatComesBackSmallerKeepsItsAccounts) {
+  start(1);
+  happens(NodeJoined{0, "here", {3, 8 * kGiB, 1.0}});
+  EXPECT_EQ(node().free_cores, 1);
+}
+
+TEST_F(ViewTest, AJournalThatSpeaksOfUnknownThingsIsRefused) {
+  EXPECT_THROW(happens(TaskEnded{5, 1, {}}), SystemError);
+  EXPECT_THROW(happens(JobCancelled{3, ""}), SystemError);
+  EXPECT_THROW(happens(TaskEnded{-1, 1, {}}), SystemError);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,325 @@
+#include "measure/task_sensor.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "measure/fake_counters.h"
+#include "measure/fake_proc.h"
+
+namespace tandem::measure {
+namespace {
+
+// A machine that draws what the test says.
+struct FakeMeter : Meter {
+  std::optional<MeterReading>& reading;
+  explicit FakeMeter(std::optional<MeterReading>& r) : reading(r) {}
+  std::string source() const override { return "rapl"; }
+  bool measured() const override { return true; }
+  std::optional<MeterReading> read() override { return reading; }
+};
+
+struct SensorFixture : testing::Test {
+  FakeProc proc;
+  Seconds now{1000};
+  std::shared_ptr<FakeCounters> kernel = std::make_shared<FakeCounters>();
+  std::optional<MeterReading> drawn = MeterReading{};
+  std::unique_ptr<TaskSensor> sensor;
+
+  Surroundings around() {
+    Surroundings result;
+    result.cores = 2;
+    result.proc = proc.root();
+    result.sys = proc.root() / "no-sys";
+    result.clock = [this] { return now; };
+    result.counters = kernel;
+    return result;
+  }
+  void make(bool with_meter = true) {
+    sensor =
+        std::make_unique<TaskSensor>(around(), with_meter ? std::make_unique<FakeMeter>(drawn) : nullptr);
+  }
+  void SetUp() override {
+    kernel->refuse_everything(ENOENT);
+    proc.busy(0);
+    make();
+  }
+};
+
+TEST_F(SensorFixture, ProfileFromProcWhenThereAreNoCounters) {
+  proc.process({.pid = 100, .group = 100});
+  proc.write("pressure/cpu", "some avg10=0 total=0\n");
+  sensor->attach(1, 100);
+  proc.process(
+      {.pid = 100, .group = 100, .cpu = 1, .faults = 40, .pages = 30, .switches = 8, .read_calls = 4});
+  proc.write("pressure/cpu", "some avg10=0 total=500000\n");
+  now += Seconds{2};
+  const auto rates = sensor->read(1).profile.rates;
+  EXPECT_DOUBLE_EQ(rates.at("user-time"), 0.5);
+  EXPECT_DOUBLE_EQ(rates.at("minor-faults"), 20);
+  EXPECT_DOUBLE_EQ(rates.at("context-switches"), 4);
+  EXPECT_DOUBLE_EQ(rates.at("read-calls"), 2);
+  EXPECT_DOUBLE_EQ(rates.at("resident-bytes"), 20.0 * static_cast<double>(sysconf(_SC_PAGESIZE)));
+  EXPECT_DOUBLE_EQ(rates.at("pressure-cpu"), 0.25);
+  EXPECT_FALSE(rates.contains("pressure-io")) << "what is not there is not 0 but missing";
+  EXPECT_FALSE(rates.contains("cpu-cycles"));
+}
+
+TEST_F(SensorFixture, PerfCountsWinOverProc) {
+  kernel->refuse.erase("minor-faults");
+  make();
+  proc.process({.pid = 100, .group = 100});
+  kernel->counts[{100, "minor-faults"}] = {0, 1, 1};
+  sensor->attach(1, 100);
+  kernel->counts[{100, "minor-faults"}] = {9, 2, 2};
+  proc.process({.pid = 100, .group = 100, .faults = 5});
+  now += Seconds{1};
+  EXPECT_DOUBLE_EQ(sensor->read(1).profile.rates.at("minor-faults"), 9);
+}
+
+TEST_F(SensorFixture, UnreadableIoIsMissingNotZero) {
+  proc.process({.pid = 100, .group = 100});
+  proc.remove("100/io");
+  sensor->attach(1, 100);
+  now += Seconds{1};
+  const auto rates = sensor->read(1).profile.rates;
+  EXPECT_FALSE(rates.contains("read-calls"));
+  EXPECT_TRUE(rates.contains("user-time"));
+}
+
+TEST_F(SensorFixture, EnergyByShareOfBusyTime) {
+  proc.process({.pid = 100, .group = 100});
+  sensor->attach(1, 100);
+  for (int second = 1; second <= 4; ++second) {
+    now += Seconds{1};
+    proc.process({.pid = 100, .group = 100, .cpu = 0.5 * second});
+    proc.busy(second);
+    drawn->total = Joules{30.0 * second};
+    sensor->sample();
+  }
+  const auto energy = sensor->read(1).energy;
+  ASSERT_TRUE(energy);
+  EXPECT_NEAR(energy->joules.value, 60, 1e-9);
+  EXPECT_EQ(energy->source, "rapl");
+  EXPECT_EQ(sensor->read(1).energy->joules.value, 0) << "since the last read";
+}
+
+TEST_F(SensorFixture, WhatWasDrawnBeforeATaskCameIsNotItsOwn) {
+  proc.process({.pid = 100, .group = 100, .cpu = 9});
+  drawn->total = Joules{5000};
+  proc.busy(500);
+  sensor->attach(1, 100);
+  now += Seconds{1};
+  EXPECT_EQ(sensor->read(1).energy->joules.value, 0);
+}
+
+TEST_F(SensorFixture, NoSourceAndAFailedMeterGiveNoEnergy) {
+  proc.process({.pid = 100, .group = 100});
+  sensor->attach(1, 100);
+  now += Seconds{1};
+  drawn.reset();
+  sensor->sample();
+  drawn = MeterReading{Joules{50}, 0};
+  now += Seconds{1};
+  EXPECT_FALSE(sensor->read(1).energy) << "part of the stretch went unmeasured";
+  now += Seconds{1};
+  EXPECT_TRUE(sensor->read(1).energy);
+  drawn->breaks = 1;
+  now += Seconds{1};
+  EXPECT_FALSE(sensor->read(1).energy) << "a break is no measurement either";
+  make(false);
+  sensor->attach(1, 100);
+  now += Seconds{1};
+  EXPECT_FALSE(sensor->read(1).energy);
+  EXPECT_EQ(sensor->energy_source(), "");
+}
+
+TEST_F(SensorFixture, AChildThatEndsIsCountedOnce) {
+  proc.process({.pid = 100, .group = 100});
+  sensor->attach(1, 100);
+  proc.process({.pid = 101, .parent = 100, .group = 100, .cpu = 1});
+  now += Seconds{1};
+  sensor->sample();
+  proc.end(101);
+  proc.process({.pid = 100, .group = 100, .cpu = 0, .children_cpu = 3});
+  now += Seconds{1};
+  EXPECT_DOUBLE_EQ(sensor->read(1).profile.rates.at("user-time"), 1.5)
+      << "three seconds of a child in two of ours";
+}
+
+TEST_F(SensorFixture, AThreadThatEndsTakesNoSwitchesBack) {
+  proc.process({.pid = 100, .group = 100, .switches = 5});
+  const std::string status = "voluntary_ctxt_switches:\t";
+  proc.write("100/task/101/status", status + "50\nnonvoluntary_ctxt_switches:\t0\n");
+  sensor->attach(1, 100);
+  proc.remove("100/task/101");
+  proc.process({.pid = 100, .group = 100, .switches = 7});
+  now += Seconds{1};
+  EXPECT_DOUBLE_EQ(sensor->read(1).profile.rates.at("voluntary-switches"), 2);
+}
+
+TEST_F(SensorFixture, AVanishedTaskHasNoEnergyUnlessPerfStillKnows) {
+  proc.process({.pid = 100, .group = 100});
+  sensor->attach(1, 100);
+  proc.end(100);
+  now += Seconds{1};
+  EXPECT_FALSE(sensor->read(1).energy);
+
+  kernel->refuse.erase("task-clock");
+  make();
+  proc.process({.pid = 100, .group = 100});
+  kernel->counts[{100, "task-clock"}] = {0, 0, 0};
+  sensor->attach(1, 100);
+  proc.end(100);
+  kernel->counts[{100, "task-clock"}] = {500'000'000, 1, 1};
+  proc.busy(1);
+  drawn->total += Joules{10};
+  now += Seconds{1};
+  EXPECT_NEAR(sensor->read(1).energy->joules.value, 5, 1e-6);
+}
+
+TEST_F(SensorFixture, UnknownTasksAndEarlyReads) {
+  EXPECT_FALSE(sensor->read(9).energy);
+  EXPECT_TRUE(sensor->read(9).profile.rates.empty());
+  sensor->detach(9);
+  sensor->sample();
+  proc.process({.pid = 100, .group = 100});
+  sensor->attach(1, 100);
+  EXPECT_TRUE(sensor->read(1).profile.rates.empty()) << "no time has passed, so there is no rate";
+  sensor->detach(1);
+  EXPECT_FALSE(sensor->read(1).energy);
+}
+
+TEST_F(SensorFixture, TasksTogetherNeverGetMoreThanTheMachine) {
+  Random random(6);
+  double cpu[3] = {}, busy = 0, given = 0, machine = 0;
+  for (int task = 0; task < 3; ++task) {
+    proc.process({.pid = 100 + task, .group = 100 + task});
+    sensor->attach(task, 100 + task);
+  }
+  for (int step = 0; step < 100; ++step) {
+    now += Seconds{random.uniform(0.01, 1.5)};
+    for (int task = 0; task < 3; ++task) {
+      cpu[task] += random.uniform(0, 1);
+      proc.process({.pid = 100 + task, .group = 100 + task, .cpu = cpu[task]});
+    }
+    busy += random.uniform(0, 3);
+    proc.busy(busy);
+    machine += random.uniform(0, 40);
+    drawn->total = Joules{machine};
+    sensor->sample();
+    if (step % 7 == 0) given += sensor->read(step % 3).energy->joules.value;
+  }
+  for (int task = 0; task < 3; ++task) given += sensor->read(task).energy->joules.value;
+  EXPECT_LE(given, machine * (1 + 1e-12));
+  EXPECT_GT(given, 0);
+}
+
+TEST(TaskSensor, AnEnergySourceThatIsNotThereIsTheUsersToFix) {
+  platform::FakeTree empty;
+  SensorOptions options;
+  options.energy.source = "rapl";
+  options.around.sys = empty.root();
+  EXPECT_THROW(TaskSensor{options}, UserError);
+}
+
+// A child in its own group that waits at a gate, then forks a child that burns CPU time, and says how much of
+// it both have used by their own clocks; then it waits to be ended.
+class Burner {
+ public:
+  Burner() {
+    if (pipe(gate_) != 0 || pipe(report_) != 0) throw_errno("making pipes");
+    pid_ = fork();
+    if (pid_ == 0) run();
+    setpgid(pid_, pid_);
+  }
+  ~Burner() {
+    if (!ended_) end();
+    for (int fd : {gate_[0], gate_[1], report_[0], report_[1]}) close(fd);
+  }
+  pid_t pid() const { return pid_; }
+  double burn() {
+    EXPECT_EQ(write(gate_[1], "g", 1), 1);
+    double seconds = 0;
+    EXPECT_EQ(read(report_[0], &seconds, sizeof seconds), static_cast<ssize_t>(sizeof seconds));
+    return seconds;
+  }
+  void end() {
+    kill(-pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    ended_ = true;
+  }
+
+ private:
+  static double cpu_seconds(clockid_t clock) {
+    timespec time{};
+    clock_gettime(clock, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  }
+  static void use(double seconds) {
+    const double end = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) + seconds;
+    while (cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) < end) continue;
+  }
+  [[noreturn]] void run() {
+    setpgid(0, 0);
+    char go = 0;
+    if (read(gate_[0], &go, 1) != 1) _exit(1);
+    if (const pid_t child = fork(); child == 0) {
+      use(0.2);
+      _exit(0);
+    } else {
+      waitpid(child, nullptr, 0);
+    }
+    use(0.1);
+    const double used = 0.3;
+    if (write(report_[1], &used, sizeof used) != static_cast<ssize_t>(sizeof used)) _exit(1);
+    for (;;) pause();
+  }
+
+  int gate_[2], report_[2];
+  pid_t pid_ = -1;
+  bool ended_ = false;
+};
+
+struct RealMachine : testing::TestWithParam<bool> {};
+
+TEST_P(RealMachine, CountsTheCpuTimeOfChildren) {
+  Surroundings around;
+  const bool perf = GetParam();
+  if (!perf) {
+    auto none = std::make_shared<FakeCounters>();
+    none->refuse_everything(ENOENT);
+    around.counters = none;
+  }
+  std::optional<MeterReading> drawn = MeterReading{};
+  TaskSensor sensor(around, std::make_unique<FakeMeter>(drawn));
+  Burner burner;
+  const Seconds start = steady_now();
+  sensor.attach(1, burner.pid());
+  const double burnt = burner.burn();
+  drawn->total = Joules{100};
+  const auto reading = sensor.read(1);
+  const double elapsed = (steady_now() - start).value;
+  const double counted =
+      (reading.profile.rates.at("user-time") + reading.profile.rates.at("system-time")) * elapsed;
+  // /proc counts in ticks, and four numbers are rounded down.
+  EXPECT_GE(counted, burnt - 0.06);
+  if (perf && reading.profile.rates.contains("task-clock")) {
+    EXPECT_GE(reading.profile.rates.at("task-clock") * 1e-9 * elapsed, burnt);
+  }
+  ASSERT_TRUE(reading.energy);
+  EXPECT_GT(reading.energy->joules.value, 0);
+  EXPECT_LE(reading.energy->joules.value, 100 * (1 + 1e-12));
+  sensor.detach(1);
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutPerf, RealMachine, testing::Bool());
+
+}  // namespace
+}  // namespace tandem::measure

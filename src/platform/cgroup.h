@@ -1,0 +1,60 @@
+// Control groups: limits on memory and CPU time for a task and everything it starts, and a way to end all of it.
+//
+// Works with cgroup v1 (one tree a controller) and v2 (one tree), as far as this process may write there. `detect`
+// probes by making and removing a group, because permissions say too little. Groups are made below this process's own
+// group, named "tandem-<name>".
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+
+namespace tandem::platform {
+
+struct CgroupSupport {
+  int version = 0;  // 0: none usable
+  std::filesystem::path memory_parent, cpu_parent;  // empty: that controller cannot be used
+  std::string why_memory, why_cpu;                  // one line for `tandem doctor`
+
+  bool memory() const { return !memory_parent.empty(); }
+  bool cpu() const { return !cpu_parent.empty(); }
+  bool any() const { return memory() || cpu(); }
+
+  // `proc` and `sys` are /proc and /sys/fs/cgroup; tests give other ones.
+  static CgroupSupport detect(const std::filesystem::path& proc = "/proc",
+                              const std::filesystem::path& sys = "/sys/fs/cgroup");
+};
+
+class Cgroup {
+ public:
+  // Makes the group, or takes over one that is left from before. Throws SystemError.
+  Cgroup(const CgroupSupport&, const std::string& name);
+  Cgroup(Cgroup&&) noexcept = default;
+  Cgroup& operator=(Cgroup&&) = delete;
+  // Ends what is left in it, and removes it.
+  ~Cgroup();
+
+  // The groups of this name, if a crash has left any.
+  static std::optional<Cgroup> find(const CgroupSupport&, const std::string& name);
+
+  void add(pid_t);
+  void set_memory(Bytes limit);          // 0: none. Throws SystemError when more is in use than that
+  void set_cpu(double cores);            // CPU seconds a second; 0: no limit
+  std::vector<pid_t> processes() const;
+  void kill_all();                       // SIGKILL until nobody is left
+  std::int64_t oom_kills() const;
+  std::optional<Bytes> memory_peak() const;
+
+ private:
+  Cgroup() = default;
+  int version_ = 0;
+  std::filesystem::path memory_, cpu_;   // the same folder in v2
+};
+
+}  // namespace tandem::platform

@@ -1,0 +1,27 @@
+// One machine, one owner: two Tandems that both hand out all cores would hand each core out twice.
+//
+// The lock is per user and machine, in $TANDEM_RUNTIME_DIR, else $XDG_RUNTIME_DIR/tandem, else /tmp/tandem-UID. It is
+// let go when the process ends, however it ends.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "platform/descriptor.h"
+
+namespace tandem::platform {
+
+class MachineLock {
+ public:
+  static std::filesystem::path default_file();
+  // nullopt: held by another process, named in `owner`. `label` says to others who holds it.
+  static std::optional<MachineLock> take(const std::filesystem::path& file, const std::string& label,
+                                         std::string* owner = nullptr);
+
+ private:
+  explicit MachineLock(Descriptor descriptor) : descriptor_(std::move(descriptor)) {}
+  Descriptor descriptor_;
+};
+
+}  // namespace tandem::platform

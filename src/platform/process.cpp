@@ -1,0 +1,246 @@
+#include "platform/process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <set>
+
+#include "base/error.h"
+
+extern char** environ;
+
+namespace tandem::platform {
+namespace {
+
+// Everything the child needs, made before fork: after it only system calls are safe.
+struct Prepared {
+  std::vector<std::string> variables;
+  std::vector<char*> argv, envp;
+  cpu_set_t cpus;
+};
+
+cpu_set_t to_set(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set);
+  return set;
+}
+
+Prepared prepare(const Launch& launch) {
+  Prepared prepared;
+  std::map<std::string, std::string> extra = launch.environment;
+  extra[kMarkVariable] = launch.mark;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const char* equals = ::strchr(*variable, '=');
+    if (equals && extra.contains(std::string(*variable, static_cast<std::size_t>(equals - *variable)))) continue;
+    prepared.envp.push_back(*variable);
+  }
+  for (const auto& [name, value] : extra) prepared.variables.push_back(name + "=" + value);
+  for (auto& variable : prepared.variables) prepared.envp.push_back(variable.data());
+  prepared.envp.push_back(nullptr);
+  for (const auto& argument : launch.arguments) prepared.argv.push_back(const_cast<char*>(argument.c_str()));
+  prepared.argv.push_back(nullptr);
+  prepared.cpus = to_set(launch.cpus);
+  return prepared;
+}
+
+struct Pipe {
+  Descriptor read, write;
+};
+
+Pipe make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) throw_errno("making a pipe");
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+void reset_signals() {
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  for (int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT, SIGCHLD}) ::sigaction(signal, &standard, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+[[noreturn]] void run_child(const Launch& launch, const Prepared& prepared, int gate, int status, pid_t parent) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);  // it died before the line above
+  reset_signals();
+  if (!launch.cpus.empty()) ::sched_setaffinity(0, sizeof(prepared.cpus), &prepared.cpus);
+  if (launch.data_limit > 0) {
+    const rlimit limit{static_cast<rlim_t>(launch.data_limit), RLIM_INFINITY};  // soft: it may grow later
+    ::setrlimit(RLIMIT_DATA, &limit);
+  }
+  const int null = ::open("/dev/null", O_RDONLY);
+  if (null >= 0) ::dup2(null, STDIN_FILENO);
+  if (launch.output >= 0) {
+    ::dup2(launch.output, STDOUT_FILENO);
+    ::dup2(launch.output, STDERR_FILENO);
+  }
+  if (launch.inherited >= 0) ::fcntl(launch.inherited, F_SETFD, 0);
+  char byte = 0;
+  if (::read(gate, &byte, 1) != 1) ::_exit(127);  // the parent gave up
+  ::execvpe(prepared.argv[0], prepared.argv.data(), prepared.envp.data());
+  const int error = errno;
+  [[maybe_unused]] auto told = ::write(status, &error, sizeof(error));
+  ::_exit(127);
+}
+
+bool is_number(const char* text) {
+  return *text >= '0' && *text <= '9';
+}
+
+// Calls visit(pid) for each process in /proc.
+template <class Visit>
+void each_process(Visit visit) {
+  DIR* proc = ::opendir("/proc");
+  if (!proc) return;
+  while (const dirent* entry = ::readdir(proc))
+    if (is_number(entry->d_name)) visit(static_cast<pid_t>(std::atoi(entry->d_name)));
+  ::closedir(proc);
+}
+
+std::string read_small_file(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string content;
+  if (!file) return content;
+  std::array<char, 4096> chunk;
+  ssize_t got;
+  while ((got = ::read(file.get(), chunk.data(), chunk.size())) > 0) content.append(chunk.data(), static_cast<std::size_t>(got));
+  return content;
+}
+
+// Field `wanted` (from 3 on) of /proc/PID/stat, counted after the command's closing bracket.
+std::optional<std::int64_t> stat_field(pid_t pid, int wanted, char* state = nullptr) {
+  const std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat");
+  std::size_t at = stat.rfind(')');
+  if (at == std::string::npos || at + 2 >= stat.size()) return std::nullopt;
+  at += 2;
+  if (state) *state = stat[at];
+  for (int field = 3; field < wanted; ++field) {
+    at = stat.find(' ', at);
+    if (at == std::string::npos) return std::nullopt;
+    ++at;
+  }
+  std::int64_t value = 0;
+  std::from_chars(stat.data() + at, stat.data() + stat.size(), value);
+  return value;
+}
+
+}  // namespace
+
+Child launch(const Launch& launch) {
+  const Prepared prepared = prepare(launch);
+  Pipe gate = make_pipe(), status = make_pipe();
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) throw_errno("starting " + launch.arguments.at(0));
+  if (pid == 0) {
+    ::close(gate.write.get());
+    run_child(launch, prepared, gate.read.get(), status.write.get(), parent);
+  }
+  ::setpgid(pid, pid);  // both sides do it, so that it holds whoever runs first
+  Child child;
+  child.pid = pid;
+  child.started = start_time_of(pid);
+  child.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!child.pidfd) {
+    const int error = errno;
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    throw SystemError("watching a new process (pidfd_open, Linux 5.3 or newer)", error);
+  }
+  child.gate = std::move(gate.write);
+  child.status = std::move(status.read);
+  return child;
+}
+
+int open_gate(Child& child) {
+  const char byte = 1;
+  [[maybe_unused]] auto told = ::write(child.gate.get(), &byte, 1);
+  child.gate.reset();
+  int error = 0;
+  ssize_t got;
+  do got = ::read(child.status.get(), &error, sizeof(error));
+  while (got < 0 && errno == EINTR);
+  child.status.reset();
+  return got == sizeof(error) ? error : 0;
+}
+
+std::int64_t start_time_of(pid_t pid) {
+  char state = 0;
+  const auto started = stat_field(pid, 22, &state);
+  return started && state != 'Z' && state != 'X' ? *started : 0;
+}
+
+std::vector<pid_t> marked_processes(const std::string& mark) {
+  const std::string wanted = std::string(kMarkVariable) + "=" + mark;
+  std::vector<pid_t> found;
+  each_process([&](pid_t pid) {
+    const std::string variables = read_small_file("/proc/" + std::to_string(pid) + "/environ");
+    for (std::size_t at = 0; at < variables.size();) {
+      const std::size_t end = std::min(variables.find('\0', at), variables.size());
+      if (std::string_view(variables).substr(at, end - at) == wanted && start_time_of(pid) != 0) {
+        found.push_back(pid);
+        return;
+      }
+      at = end + 1;
+    }
+  });
+  return found;
+}
+
+std::vector<pid_t> group_members(pid_t group) {
+  std::vector<pid_t> members;
+  each_process([&](pid_t pid) {
+    char state = 0;
+    const auto of = stat_field(pid, 5, &state);
+    if (of && *of == group && state != 'Z') members.push_back(pid);
+  });
+  return members;
+}
+
+void set_affinity(const std::vector<pid_t>& processes, const std::vector<int>& cpus) {
+  const cpu_set_t set = to_set(cpus);
+  for (pid_t pid : processes) {
+    // A thread may be born while we go through the list: go on until a pass finds no new one.
+    std::set<pid_t> done;
+    for (bool found_new = true; found_new;) {
+      found_new = false;
+      DIR* threads = ::opendir(("/proc/" + std::to_string(pid) + "/task").c_str());
+      if (!threads) break;
+      while (const dirent* entry = ::readdir(threads)) {
+        if (!is_number(entry->d_name) || !done.insert(std::atoi(entry->d_name)).second) continue;
+        found_new = true;
+        ::sched_setaffinity(std::atoi(entry->d_name), sizeof(set), &set);
+      }
+      ::closedir(threads);
+    }
+  }
+}
+
+void set_data_limit(const std::vector<pid_t>& processes, Bytes limit) {
+  const rlim_t value = limit > 0 ? static_cast<rlim_t>(limit) : RLIM_INFINITY;
+  for (pid_t pid : processes) {
+    rlimit wanted{value, RLIM_INFINITY};
+    rlimit now{};
+    // Without privilege the hard limit cannot rise again, so only the soft one moves.
+    if (::prlimit(pid, RLIMIT_DATA, nullptr, &now) == 0) wanted.rlim_max = now.rlim_max;
+    if (wanted.rlim_cur > wanted.rlim_max) wanted.rlim_cur = wanted.rlim_max;
+    ::prlimit(pid, RLIMIT_DATA, &wanted, nullptr);
+  }
+}
+
+}  // namespace tandem::platform

@@ -1,0 +1,136 @@
+#include "platform/process.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "platform/temporary.h"
+
+namespace tandem::platform {
+namespace {
+
+// Starts a shell script and makes sure that it is gone afterwards.
+class ProcessTest : public testing::Test {
+ protected:
+  ~ProcessTest() override {
+    if (child_.pid > 0) {
+      ::kill(-child_.pid, SIGKILL);
+      ::waitpid(child_.pid, nullptr, 0);
+    }
+  }
+  Launch shell(const std::string& script) {
+    Launch launch;
+    launch.arguments = {"/bin/sh", "-c", script};
+    launch.mark = "process-test-" + std::to_string(::getpid());
+    output_.reset(::open(output_file().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    launch.output = output_.get();
+    return launch;
+  }
+  int wait() {
+    int status = 0;
+    ::waitpid(child_.pid, &status, 0);
+    child_.pid = -1;
+    return status;
+  }
+  std::string output() {
+    std::ifstream in(output_file());
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  std::string output_file() const { return (folder_.path() / "output").string(); }
+
+  TemporaryFolder folder_;
+  Descriptor output_;
+  Child child_;
+};
+
+TEST_F(ProcessTest, WaitsAtTheGateThenRunsWithItsEnvironmentInAGroupOfItsOwn) {
+  auto launched = shell("echo $GREETING $TANDEM_MARK");
+  launched.environment["GREETING"] = "hello";
+  child_ = launch(launched);
+  EXPECT_EQ(::getpgid(child_.pid), child_.pid);
+  EXPECT_EQ(output(), "") << "nothing runs before the gate opens";
+  EXPECT_EQ(open_gate(child_), 0);
+  EXPECT_EQ(wait(), 0);
+  EXPECT_EQ(output(), "hello " + launched.mark + "\n");
+}
+
+TEST_F(ProcessTest, AProgramThatDoesNotExistIsSaidSo) {
+  Launch nothing;
+  nothing.arguments = {"/no/such/program"};
+  child_ = launch(nothing);
+  EXPECT_EQ(open_gate(child_), ENOENT);
+}
+
+TEST_F(ProcessTest, ThePidfdTellsOfTheEnd) {
+  child_ = launch(shell("exit 3"));
+  open_gate(child_);
+  pollfd ready{child_.pidfd.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&ready, 1, 20'000), 1);
+  EXPECT_EQ(WEXITSTATUS(wait()), 3);
+}
+
+TEST_F(ProcessTest, ProcessesAreFoundByTheirMarkEvenOutsideTheGroup) {
+  auto launched = shell("setsid sleep 1000 & echo started; sleep 1000");
+  child_ = launch(launched);
+  open_gate(child_);
+  std::vector<pid_t> found;
+  while (found.size() < 3) found = marked_processes(launched.mark);  // the shell and two sleeps
+  EXPECT_TRUE(std::count(found.begin(), found.end(), child_.pid));
+  const auto group = group_members(child_.pid);
+  EXPECT_LT(group.size(), found.size()) << "one has left the group";
+  for (pid_t pid : found) ::kill(pid, SIGKILL);
+  wait();
+  while (!marked_processes(launched.mark).empty()) ::usleep(1000);
+}
+
+TEST_F(ProcessTest, AffinityReachesEveryProcessAndItsChildren) {
+  cpu_set_t own;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(own), &own), 0);
+  int first = 0;
+  while (!CPU_ISSET(static_cast<std::size_t>(first), &own)) ++first;
+  child_ = launch(shell("sleep 1000 & sleep 1000"));
+  open_gate(child_);
+  std::vector<pid_t> members;
+  while (members.size() < 3) members = group_members(child_.pid);
+  set_affinity(members, {first});
+  for (pid_t pid : members) {
+    cpu_set_t set;
+    ASSERT_EQ(::sched_getaffinity(pid, sizeof(set), &set), 0);
+    EXPECT_EQ(CPU_COUNT(&set), 1);
+    EXPECT_TRUE(CPU_ISSET(static_cast<std::size_t>(first), &set));
+  }
+}
+
+TEST_F(ProcessTest, TheDataLimitCanBeLoweredRaisedAndLifted) {
+  child_ = launch(shell("sleep 1000"));
+  open_gate(child_);
+  rlimit limit{};
+  set_data_limit({child_.pid}, 64 * kMiB);
+  ASSERT_EQ(::prlimit(child_.pid, RLIMIT_DATA, nullptr, &limit), 0);
+  EXPECT_EQ(limit.rlim_cur, static_cast<rlim_t>(64 * kMiB));
+  set_data_limit({child_.pid}, 128 * kMiB);
+  ASSERT_EQ(::prlimit(child_.pid, RLIMIT_DATA, nullptr, &limit), 0);
+  EXPECT_EQ(limit.rlim_cur, static_cast<rlim_t>(128 * kMiB));
+  set_data_limit({child_.pid}, 0);
+  ASSERT_EQ(::prlimit(child_.pid, RLIMIT_DATA, nullptr, &limit), 0);
+  EXPECT_EQ(limit.rlim_cur, limit.rlim_max);
+}
+
+TEST_F(ProcessTest, AProcessIsNamedByItsStartTime) {
+  EXPECT_GT(start_time_of(::getpid()), 0);
+  child_ = launch(shell("exit 0"));
+  EXPECT_EQ(child_.started, start_time_of(child_.pid));
+  open_gate(child_);
+  wait();
+  EXPECT_EQ(start_time_of(1 << 29), 0);
+}
+
+}  // namespace
+}  // namespace tandem::platform

@@ -1,0 +1,374 @@
+#include "protocol/message.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/text.h"
+
+namespace tandem::protocol {
+namespace {
+
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;  // "type" comes first on the wire, for people who read along
+
+constexpr int kDeepest = 16;
+constexpr std::size_t kMostAbilities = 64;
+
+template <class... Arguments>
+[[noreturn]] void refuse(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  throw ProtocolError(fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+std::string in_quotes(std::string_view raw) {
+  return "'" + printable(raw, 80) + "'";
+}
+
+// ---- reading JSON ----
+
+// JSON has no word for these numbers, but Python's json module writes them bare; quoted, they can be named
+// later.
+std::string quote_bare_numbers(std::string_view line) {
+  std::string out;
+  bool in_string = false;
+  for (std::size_t at = 0; at < line.size();) {
+    if (!in_string) {
+      bool found = false;
+      for (std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+        if (line.substr(at, word.size()) != word) continue;
+        out.append("\"").append(word).append("\"");
+        at += word.size();
+        found = true;
+        break;
+      }
+      if (found) continue;
+    }
+    if (in_string && line[at] == '\\' && at + 1 < line.size())
+      out += line[at++];
+    else if (line[at] == '"')
+      in_string = !in_string;
+    out += line[at++];
+  }
+  return out;
+}
+
+// Throws Json::exception for what is not JSON, ProtocolError for what JSON allows and we do not.
+Json parse_strictly(std::string_view line) {
+  std::vector<std::set<std::string>> keys;
+  return Json::parse(line, [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth > kDeepest) refuse("the line is nested deeper than {} levels", kDeepest);
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
+      refuse("the key {} appears twice in one object", in_quotes(parsed.get_ref<const std::string&>()));
+    return true;
+  });
+}
+
+// nlohmann's text starts with "[json.exception.parse_error.101] ", which helps nobody.
+std::string without_prefix(const std::string& what) {
+  const auto end = what.find("] ");
+  return end == std::string::npos ? what : what.substr(end + 2);
+}
+
+Json object_of(std::string_view line) {
+  if (line.size() > kLongestLine)
+    refuse("a line of {} bytes is too long; the most is {}", line.size(), kLongestLine);
+  if (line.empty()) refuse("an empty line; every line is one JSON object");
+  Json json;
+  try {
+    json = parse_strictly(line);
+  } catch (const Json::exception& first) {
+    try {
+      json = parse_strictly(quote_bare_numbers(line));
+    } catch (const Json::exception&) {
+      refuse("not JSON: {} (the line: {})", printable(without_prefix(first.what()), 200), in_quotes(line));
+    }
+  }
+  if (!json.is_object())
+    refuse("a line is one JSON object, but this is {}: {}", json.type_name(), in_quotes(line));
+  return json;
+}
+
+// ---- reading fields ----
+
+// One JSON object on its way to becoming a message; `where` names it in messages.
+struct Fields {
+  const Json& json;
+  std::string where;
+
+  // nullptr when left out; null counts as left out.
+  const Json* find(const char* key) const {
+    const auto found = json.find(key);
+    return found == json.end() || found->is_null() ? nullptr : &*found;
+  }
+
+  const Json& at(const char* key) const {
+    const Json* found = find(key);
+    if (found == nullptr) refuse("{} has no '{}'", where, key);
+    return *found;
+  }
+
+  std::int64_t whole(const char* key, std::int64_t low,
+                     std::int64_t high = std::numeric_limits<std::int64_t>::max()) const {
+    const Json& value = at(key);
+    const bool too_big =
+        value.is_number_unsigned() &&
+        value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (!value.is_number_integer() || too_big)
+      refuse("'{}' of {} must be a whole number, not {}", key, where, printable(value.dump(), 80));
+    const auto number = value.get<std::int64_t>();
+    if (number < low) refuse("'{}' of {} is {}, but must be at least {}", key, where, number, low);
+    if (number > high) refuse("'{}' of {} is {}, but must be at most {}", key, where, number, high);
+    return number;
+  }
+
+  std::optional<std::int64_t> optional_whole(const char* key, std::int64_t low) const {
+    return find(key) == nullptr ? std::nullopt : std::optional(whole(key, low));
+  }
+
+  bool flag(const char* key) const {
+    const Json& value = at(key);
+    if (!value.is_boolean())
+      refuse("'{}' of {} must be true or false, not {}", key, where, printable(value.dump(), 80));
+    return value.get<bool>();
+  }
+
+  std::string word(const char* key) const {
+    const Json& value = at(key);
+    if (!value.is_string())
+      refuse("'{}' of {} must be text, not {}", key, where, printable(value.dump(), 80));
+    return value.get<std::string>();
+  }
+
+  Fields object(const char* key) const {
+    const Json& value = at(key);
+    if (!value.is_object())
+      refuse("'{}' of {} must be an object, not {}", key, where, printable(value.dump(), 80));
+    return {value, fmt::format("'{}' of {}", key, where)};
+  }
+};
+
+void check_name(const std::string& name, const char* what) {
+  if (name.empty()) refuse("a {} has an empty name", what);
+  if (name.size() > kLongestName)
+    refuse("the name of {} {} is {} bytes long; the most is {}", what, in_quotes(name), name.size(),
+           kLongestName);
+  for (const unsigned char c : name)
+    if (c < 0x20 || c == 0x7f)
+      refuse("the name of {} {} has a control character in it", what, in_quotes(name));
+}
+
+void check_version(std::int64_t version, const char* who) {
+  if (version != kVersion)
+    refuse(
+        "{} speaks version {} of the protocol, this side speaks version {}; bring both to the same Tandem "
+        "release",
+        who, version, kVersion);
+}
+
+Metrics metrics_of(const Fields& fields) {
+  if (fields.json.size() > kMostMetrics)
+    refuse("{} metrics in one epoch are too many; the most is {}", fields.json.size(), kMostMetrics);
+  Metrics metrics;
+  for (const auto& [name, value] : fields.json.items()) {
+    check_name(name, "metric");
+    if (value == "NaN") refuse("metric {} is NaN", in_quotes(name));
+    if (value == "Infinity" || value == "-Infinity") refuse("metric {} is infinite", in_quotes(name));
+    if (!value.is_number())
+      refuse("metric {} must be a number, not {}", in_quotes(name), printable(value.dump(), 80));
+    const auto number = value.get<double>();
+    if (!std::isfinite(number)) refuse("metric {} is infinite", in_quotes(name));
+    metrics.emplace(name, number);
+  }
+  return metrics;
+}
+
+Resources resources_of(const Fields& fields) {
+  Resources resources;
+  resources.cores = static_cast<int>(fields.whole("cores", 1, std::numeric_limits<int>::max()));
+  resources.memory = fields.whole("memory", 0);
+  const Json& speed = fields.at("speed");
+  if (!speed.is_number()) refuse("'speed' of {} must be a number", fields.where);
+  resources.speed = speed.get<double>();
+  if (!(resources.speed > 0 && resources.speed <= 1))
+    refuse("'speed' of {} is {}, but must be above 0 and at most 1", fields.where, resources.speed);
+  return resources;
+}
+
+Values hyper_of(const Fields& fields) {
+  Values values;
+  for (const auto& [name, held] : fields.json.items()) {
+    check_name(name, "hyperparameter");
+    if (held.is_number_integer()) {
+      values.emplace(name, fields.whole(name.c_str(), std::numeric_limits<std::int64_t>::min()));
+      continue;
+    }
+    auto value = value_from_json(held);
+    if (!value) refuse("hyperparameter {} must be a number, a word or a flag", in_quotes(name));
+    values.emplace(name, *value);
+  }
+  return values;
+}
+
+// ---- messages ----
+
+Hello hello_of(const Fields& fields) {
+  check_version(fields.whole("version", 0), "the program");
+  Hello hello;
+  if (const Json* can = fields.find("can")) {
+    if (!can->is_array()) refuse("'can' of {} must be a list of words", fields.where);
+    if (can->size() > kMostAbilities)
+      refuse("'can' of {} lists {} things; the most is {}", fields.where, can->size(), kMostAbilities);
+    for (const auto& ability : *can) {
+      if (!ability.is_string()) refuse("'can' of {} must be a list of words", fields.where);
+      hello.can.push_back(ability.get<std::string>());
+      check_name(hello.can.back(), "thing it can change");
+    }
+  }
+  hello.durable_epoch = fields.optional_whole("durable_epoch", 0);
+  return hello;
+}
+
+Epoch epoch_of(const Fields& fields) {
+  return {fields.optional_whole("epoch", 1), metrics_of(fields.object("metrics"))};
+}
+
+Begin begin_of(const Fields& fields) {
+  check_version(fields.whole("version", 0), "Tandem");
+  Begin begin;
+  begin.task = fields.word("task");
+  begin.attempt = fields.whole("attempt", 1);
+  begin.epochs = fields.whole("epochs", 1);
+  begin.reported = fields.whole("reported", 0);
+  begin.seed = fields.whole("seed", std::numeric_limits<std::int64_t>::min());
+  begin.folder = fields.word("folder");
+  begin.keep_checkpoints = fields.whole("keep_checkpoints", 0);
+  begin.hyper = hyper_of(fields.object("hyper"));
+  begin.system = resources_of(fields.object("system"));
+  return begin;
+}
+
+Answer answer_of(const Fields& fields) {
+  Answer answer{fields.flag("stop"), fields.flag("checkpoint"), std::nullopt};
+  if (fields.find("system") != nullptr) answer.system = resources_of(fields.object("system"));
+  answer.epoch = fields.optional_whole("epoch", 0);
+  return answer;
+}
+
+OrderedJson json_of(const Hello& hello) {
+  OrderedJson json{{"type", "hello"}, {"version", hello.version}, {"can", hello.can}};
+  if (hello.durable_epoch) json["durable_epoch"] = *hello.durable_epoch;
+  return json;
+}
+
+OrderedJson json_of(const Epoch& epoch) {
+  OrderedJson json{{"type", "epoch"}};
+  if (epoch.number) json["epoch"] = *epoch.number;
+  OrderedJson& metrics = json["metrics"] = OrderedJson::object();
+  for (const auto& [name, value] : epoch.metrics) {
+    if (std::isfinite(value))
+      metrics[name] = value;
+    else
+      metrics[name] = std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+  }
+  return json;
+}
+
+OrderedJson json_of(const Checkpointed& checkpointed) {
+  return {{"type", "checkpointed"}, {"epoch", checkpointed.epoch}};
+}
+
+OrderedJson json_of(const Resources& resources) {
+  return {{"cores", resources.cores}, {"memory", resources.memory}, {"speed", resources.speed}};
+}
+
+OrderedJson json_of(const Begin& begin) {
+  for (const auto& [name, value] : begin.hyper)
+    if (!std::isfinite(as_number(value).value_or(0)))
+      refuse("hyperparameter {} is not finite", in_quotes(name));
+  return {{"type", "begin"},
+          {"version", begin.version},
+          {"task", begin.task},
+          {"attempt", begin.attempt},
+          {"epochs", begin.epochs},
+          {"reported", begin.reported},
+          {"seed", begin.seed},
+          {"folder", begin.folder},
+          {"keep_checkpoints", begin.keep_checkpoints},
+          {"hyper", OrderedJson(to_json(begin.hyper))},
+          {"system", json_of(begin.system)}};
+}
+
+OrderedJson json_of(const Answer& answer) {
+  OrderedJson json{{"type", "answer"}, {"stop", answer.stop}, {"checkpoint", answer.checkpoint}};
+  if (answer.system) json["system"] = json_of(*answer.system);
+  if (answer.epoch) json["epoch"] = *answer.epoch;
+  return json;
+}
+
+template <class Message>
+std::string line_of(const Message& message) {
+  try {
+    return std::visit([](const auto& body) { return json_of(body).dump() + "\n"; }, message);
+  } catch (const Json::exception& error) {
+    refuse("a message cannot be written as JSON: {}", printable(without_prefix(error.what()), 200));
+  }
+}
+
+[[noreturn]] void refuse_type(const std::string& type, const char* who,
+                              const std::vector<std::string>& known) {
+  refuse("unknown type {}{}; {} sends one of: {}", in_quotes(type), did_you_mean(type, known), who,
+         join(known));
+}
+
+}  // namespace
+
+FromProgram parse_from_program(std::string_view line) {
+  const Json json = object_of(line);
+  const std::string type = Fields{json, "the line"}.word("type");
+  if (type == "hello") return hello_of({json, "hello"});
+  if (type == "epoch") return epoch_of({json, "the epoch report"});
+  if (type == "checkpointed") return Checkpointed{Fields{json, "checkpointed"}.whole("epoch", 1)};
+  refuse_type(type, "a program", {"hello", "epoch", "checkpointed"});
+}
+
+FromTandem parse_from_tandem(std::string_view line) {
+  const Json json = object_of(line);
+  const std::string type = Fields{json, "the line"}.word("type");
+  if (type == "begin") return begin_of({json, "begin"});
+  if (type == "answer") return answer_of({json, "the answer"});
+  refuse_type(type, "Tandem", {"begin", "answer"});
+}
+
+std::string line(const FromProgram& message) {
+  return line_of(message);
+}
+std::string line(const FromTandem& message) {
+  return line_of(message);
+}
+
+void LineReader::feed(std::string_view bytes) {
+  pending_.erase(0, start_);
+  scanned_ -= start_;
+  start_ = 0;
+  pending_ += bytes;
+}
+
+std::optional<std::string> LineReader::next() {
+  const auto end = pending_.find('\n', scanned_);
+  const auto length = (end == std::string::npos ? pending_.size() : end) - start_;
+  if (length > kLongestLine) refuse("a line is longer than {} bytes", kLongestLine);
+  if (end == std::string::npos) {
+    scanned_ = pending_.size();
+    return std::nullopt;
+  }
+  std::string line = pending_.substr(start_, length);
+  start_ = scanned_ = end + 1;
+  return line;
+}
+
+}  // namespace tandem::protocol

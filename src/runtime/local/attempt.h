@@ -1,0 +1,71 @@
+// One attempt of one task as the local world keeps it: the process, what it was granted, and where its conversation
+// stands.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "event/decision.h"
+#include "event/event.h"
+#include "platform/cgroup.h"
+#include "platform/process.h"
+#include "protocol/message.h"
+
+namespace tandem::local {
+
+using Moment = std::chrono::steady_clock::time_point;
+
+struct Attempted {
+  TaskId task = 0;
+  Attempt number = 1;
+  platform::Child child;
+  platform::Descriptor socket;
+  protocol::LineReader lines;
+  std::optional<platform::Cgroup> cgroup;
+  std::vector<int> cpus;
+  Resources granted;
+  bool clock_limited = false;      // by cpufreq, to be restored
+
+  protocol::Begin begin;           // what Hello is answered with
+  std::int64_t counted_before = 0; // epochs of earlier attempts
+  std::int64_t last_epoch = 0;     // last one this attempt reported (or resumed after)
+  bool first_report = true;
+  bool keeps_checkpoints = false;
+  bool owes_answer = false;        // it has reported and waits
+  std::optional<Resources> news;   // changed since its last answer
+  std::optional<DecisionId> checkpoint_asked;
+
+  bool told_to_stop = false;
+  std::optional<std::pair<Failure, std::string>> verdict;  // why we ended it ourselves
+  Seconds stall_after{600};
+  Moment stretch_from, stall_at;
+  std::optional<Moment> kill_at;
+  off_t output_from = 0;           // where its part of the output file begins
+};
+
+// The number of the epoch a report speaks of, or why it cannot be.
+struct Numbered {
+  std::int64_t epoch = 0;
+  std::string error;
+};
+Numbered number_report(const Attempted&, const protocol::Epoch&);
+
+// What an ended process comes to, from its wait status and what is known of it.
+struct Ending {
+  bool well = false;
+  Failure failure = Failure::crashed;
+  std::string detail;
+};
+Ending judge(const Attempted&, int code, int status, std::int64_t oom_kills);
+
+// The environment of docs/protocol.md.
+std::map<std::string, std::string> environment_for(const Attempted&);
+
+// The last lines a program printed, made printable.
+std::string tail_of(const std::string& output_file, off_t from);
+
+}  // namespace tandem::local

@@ -1,0 +1,541 @@
+#include "runtime/local/world.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace tandem::local {
+namespace {
+
+using platform::Descriptor;
+using std::chrono::steady_clock;
+
+constexpr std::uint64_t kWakeToken = ~std::uint64_t{0};
+constexpr int kSocketBuffer = 1 << 16;
+
+Moment after(Seconds span) {
+  return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
+                                   std::chrono::duration<double>(std::min(span.value, 1e8)));
+}
+
+Seconds since(Moment moment) {
+  return {std::chrono::duration<double>(steady_clock::now() - moment).count()};
+}
+
+// What epoll hands back: the task, and whether its process or its socket spoke.
+std::uint64_t token(TaskId task, bool process) {
+  return static_cast<std::uint64_t>(task) << 1 | (process ? 1 : 0);
+}
+
+void watch(int epoll, int descriptor, std::uint64_t what) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = what;
+  if (::epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) != 0) throw_errno("watching a program");
+}
+
+Bytes usable_memory(const platform::Topology& topology, const platform::CgroupSupport& cgroups) {
+  Bytes limit = topology.memory;
+  for (const char* name : {"memory.max", "memory.limit_in_bytes"}) {
+    Bytes own = 0;
+    if (std::ifstream in(cgroups.memory_parent / name); in >> own && own > 0) limit = std::min(limit, own);
+  }
+  return limit;
+}
+
+}  // namespace
+
+LocalWorld::LocalWorld(LocalOptions options) : options_(std::move(options)), clocks_(options_.cpufreq) {
+  std::filesystem::create_directories(options_.folder);
+  epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!epoll_ || !wake_) throw_errno("making an event queue");
+  watch(epoll_.get(), wake_.get(), kWakeToken);
+  for (const auto& cpu : options_.topology.cpus) free_cpus_.insert(cpu.id);
+  free_memory_ = usable_memory(options_.topology, options_.cgroups);
+}
+
+LocalWorld::~LocalWorld() {
+  for (pid_t pid : to_reap_) ::waitpid(pid, nullptr, 0);
+  for (auto& [task, attempt] : attempts_) {
+    kill_group(*attempt);
+    ::waitpid(attempt->child.pid, nullptr, 0);
+    release(*attempt);
+  }
+}
+
+Seconds LocalWorld::now() {
+  return {std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
+}
+
+std::vector<NodeJoined> LocalWorld::nodes() {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return {NodeJoined{0, host.data(), {static_cast<int>(free_cpus_.size()), free_memory_, 1.0}}};
+}
+
+// ---- decisions ----
+
+struct LocalWorld::Carry {
+  LocalWorld& world;
+  const View& view;
+  DecisionId id;
+
+  // A command for an attempt that is over is refused, unless its end has already answered it.
+  void refuse_late() const {
+    if (view.open.contains(id)) world.refuse(id, "that attempt is over");
+  }
+
+  void operator()(const Start& d) const { world.start(id, d, view); }
+  void operator()(const Resize& d) const {
+    if (world.find(d.task, d.attempt))
+      world.resize(id, d);
+    else
+      refuse_late();
+  }
+  void operator()(const Continue& d) const {
+    if (Attempted* a = world.find(d.task, d.attempt); a && !a->told_to_stop && d.epoch == a->last_epoch)
+      world.answer(*a);
+  }
+  void operator()(const TakeCheckpoint& d) const {
+    Attempted* a = world.find(d.task, d.attempt);
+    if (!a)
+      refuse_late();
+    else if (!a->keeps_checkpoints)
+      world.refuse(id, "the program keeps no checkpoints");
+    else if (a->checkpoint_asked)
+      world.refuse(id, "a checkpoint is being taken already");
+    else
+      a->checkpoint_asked = id;
+  }
+  void operator()(const Stop& d) const {
+    if (Attempted* a = world.find(d.task, d.attempt))
+      world.stop(*a);
+    else
+      refuse_late();
+  }
+  void operator()(const Wake& d) const { world.wakes_.emplace(d.at.value, id); }
+  void operator()(const Request&) const {}
+  void operator()(const FinishJob&) const {}
+};
+
+void LocalWorld::carry_out(const Decision& decision, const View& view) {
+  std::visit(Carry{*this, view, decision.id}, decision.body);
+}
+
+void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
+  if (auto found = attempts_.find(d.task); found != attempts_.end()) {
+    if (found->second->number != d.attempt) refuse(id, "an earlier attempt of the task is still there");
+    return;  // the same command again
+  }
+  const auto& task = view.tasks.at(static_cast<std::size_t>(d.task));
+  const auto& job = view.jobs.at(static_cast<std::size_t>(task.job)).spec;
+  auto attempt = std::make_unique<Attempted>();
+  Attempted& a = *attempt;
+  a.task = d.task;
+  a.number = d.attempt;
+  a.granted = d.granted;
+  a.counted_before = task.reported();
+  a.stall_after = job.limits.stall;
+  a.cpus = choose_cpus(options_.topology, free_cpus_, d.granted.cores);
+  if (a.cpus.empty() || d.granted.memory > free_memory_) {
+    refuse(id, fmt::format("{} asked for, but only {} cores and {} are free", text(d.granted), free_cpus_.size(),
+                           text_bytes(free_memory_)));
+    return;
+  }
+  for (int cpu : a.cpus) free_cpus_.erase(cpu);
+  free_memory_ -= d.granted.memory;
+  try {
+    if (options_.cgroups.any()) a.cgroup.emplace(options_.cgroups, mark(d.task, d.attempt));
+    launch(a, job);
+  } catch (const SystemError& e) {
+    if (a.child.pid > 0) {
+      kill_group(a);
+      ::waitpid(a.child.pid, nullptr, 0);
+    }
+    release(a);
+    refuse(id, e.what());
+    return;
+  }
+  if (options_.sensor) options_.sensor->attach(a.task, a.child.pid);
+  happened(TaskStarted{a.task, a.number, id, a.child.pid, a.child.started, a.cpus});
+  a.stretch_from = steady_clock::now();
+  a.stall_at = after(a.stall_after);
+  attempts_.emplace(a.task, std::move(attempt));
+  if (const int error = platform::open_gate(a.child)) {
+    const auto& program = job.program.built_in() ? options_.trainer : job.program.command.front();
+    a.verdict.emplace(Failure::could_not_start,
+                      fmt::format("{}: {}; is it installed, executable and in PATH?", program, std::strerror(error)));
+  }
+}
+
+void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
+  const auto folder = options_.folder / fmt::format("task-{}", a.task);
+  std::filesystem::create_directories(folder);
+  a.begin = {.task = fmt::format("run {}, task {}", options_.run, a.task),
+             .attempt = a.number,
+             .epochs = job.epochs,
+             .seed = job.seed,
+             .folder = folder.string(),
+             .keep_checkpoints = job.keep_checkpoints,
+             .hyper = job.hyper,
+             .system = a.granted};
+
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("making a socket");
+  a.socket.reset(ends[0]);
+  Descriptor theirs(ends[1]);
+  ::fcntl(a.socket.get(), F_SETFL, O_NONBLOCK);
+  Descriptor output(::open(output_file().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!output) throw_errno("opening " + output_file().string());
+  a.output_from = ::lseek(output.get(), 0, SEEK_END);
+
+  platform::Launch launch;
+  launch.arguments = job.program.built_in() ? std::vector<std::string>{options_.trainer, "train", "--model",
+                                                               job.program.model, "--dataset", job.program.dataset}
+                                    : job.program.command;
+  launch.environment = environment_for(a);
+  launch.environment.insert(options_.environment.begin(), options_.environment.end());
+  launch.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
+  launch.mark = mark(a.task, a.number);
+  launch.inherited = theirs.get();
+  launch.output = output.get();
+  launch.cpus = a.cpus;
+  launch.data_limit = options_.cgroups.memory() ? 0 : a.granted.memory;
+  a.child = platform::launch(launch);
+  if (a.cgroup) a.cgroup->add(a.child.pid);
+  apply_limits(a, a.granted);
+  watch(epoll_.get(), a.socket.get(), token(a.task, false));
+  watch(epoll_.get(), a.child.pidfd.get(), token(a.task, true));
+}
+
+// Memory and speed; the cores are the caller's, because they must be taken from the free ones.
+void LocalWorld::apply_limits(Attempted& a, const Resources& granted) {
+  if (options_.cgroups.memory())
+    a.cgroup->set_memory(granted.memory);
+  else
+    platform::set_data_limit(platform::group_members(a.child.pid), granted.memory);
+
+  if (a.clock_limited) {
+    clocks_.restore(a.cpus);
+    a.clock_limited = false;
+  }
+  if (granted.speed >= 1) {
+    if (a.cgroup) a.cgroup->set_cpu(0);
+  } else if (std::string why; clocks_.usable(a.cpus, &why)) {
+    clocks_.limit(a.cpus, granted.speed);
+    a.clock_limited = true;
+    remember_former_clocks();
+  } else if (options_.cgroups.cpu()) {
+    a.cgroup->set_cpu(granted.speed * granted.cores);
+  } else {
+    throw SystemError(fmt::format("a speed of {:.0f} % cannot be set here: {}; {}. Leave system.speed out, or see "
+                                  "`tandem doctor`",
+                                  granted.speed * 100, why, options_.cgroups.why_cpu));
+  }
+}
+
+void LocalWorld::resize(DecisionId id, const Resize& d) {
+  Attempted& a = *find(d.task, d.attempt);
+  std::set<int> available = free_cpus_;
+  available.insert(a.cpus.begin(), a.cpus.end());
+  std::vector<int> cpus = a.cpus;
+  if (d.granted.cores != a.granted.cores) {
+    // A task that shrinks keeps some of its own CPUs, one that grows keeps them all where it can.
+    cpus = choose_cpus(options_.topology,
+                       d.granted.cores < a.granted.cores ? std::set<int>(a.cpus.begin(), a.cpus.end()) : available,
+                       d.granted.cores);
+  }
+  if (cpus.empty() || d.granted.memory - a.granted.memory > free_memory_) {
+    refuse(id, fmt::format("{} asked for, but only {} cores and {} more are free", text(d.granted), free_cpus_.size(),
+                           text_bytes(free_memory_)));
+    return;
+  }
+  const auto former_cpus = a.cpus;
+  try {
+    if (a.clock_limited) clocks_.restore(a.cpus);
+    a.clock_limited = false;
+    a.cpus = cpus;
+    apply_limits(a, d.granted);
+  } catch (const SystemError& e) {
+    a.cpus = former_cpus;
+    apply_limits(a, a.granted);
+    refuse(id, e.what());
+    return;
+  }
+  platform::set_affinity(a.cgroup ? a.cgroup->processes() : platform::group_members(a.child.pid), a.cpus);
+  free_cpus_ = std::move(available);
+  for (int cpu : a.cpus) free_cpus_.erase(cpu);
+  free_memory_ -= d.granted.memory - a.granted.memory;
+  a.granted = d.granted;
+  a.news = d.granted;
+  a.begin.system = d.granted;
+  happened(SystemChanged{a.task, a.number, id, d.granted});
+}
+
+void LocalWorld::stop(Attempted& a) {
+  if (a.told_to_stop) return;
+  a.told_to_stop = true;
+  a.kill_at = after(options_.grace);
+  if (a.owes_answer)
+    answer(a);
+  else
+    ::kill(-a.child.pid, SIGTERM);  // an epoch can be long; its checkpoint is safe
+}
+
+void LocalWorld::answer(Attempted& a) {
+  if (!a.owes_answer) return;
+  a.owes_answer = false;
+  protocol::Answer answer{.stop = a.told_to_stop,
+                          .checkpoint = a.checkpoint_asked.has_value(),
+                          .system = std::exchange(a.news, std::nullopt),
+                          .epoch = a.last_epoch};
+  const std::string line = protocol::line(protocol::FromTandem(answer));
+  // A program that is gone, or does not read, is noticed by its pidfd or its stall limit.
+  [[maybe_unused]] auto sent = ::send(a.socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  a.stretch_from = steady_clock::now();
+  a.stall_at = after(a.stall_after);
+}
+
+// ---- what programs say and do ----
+
+std::vector<Event> LocalWorld::wait(Seconds at_most) {
+  for (pid_t pid : std::exchange(to_reap_, {})) ::waitpid(pid, nullptr, 0);
+  std::array<epoll_event, 64> ready;
+  const int timeout = pending_.empty() ? milliseconds_until_next(at_most) : 0;
+  const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), timeout);
+  if (count < 0 && errno != EINTR) throw_errno("waiting for programs");
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t what = ready[static_cast<std::size_t>(i)].data.u64;
+    if (what == kWakeToken) {
+      std::uint64_t drained;
+      [[maybe_unused]] auto got = ::read(wake_.get(), &drained, sizeof(drained));
+      continue;
+    }
+    const auto task = static_cast<TaskId>(what >> 1);
+    auto found = attempts_.find(task);
+    if (found == attempts_.end()) continue;  // its process ended earlier in this batch
+    heard(*found->second);
+    if (what & 1) ended(task);
+  }
+  check_deadlines();
+  std::vector<Event> out(std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.end()));
+  pending_.clear();
+  return out;
+}
+
+void LocalWorld::heard(Attempted& a) {
+  std::array<char, kSocketBuffer> bytes;
+  while (a.socket) {
+    const ssize_t got = ::recv(a.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 0) a.socket.reset();  // it closed its end; what it does now shows in its exit
+    if (got <= 0) break;
+    try {
+      a.lines.feed({bytes.data(), static_cast<std::size_t>(got)});
+      while (auto line = a.lines.next()) heard_line(a, *line);
+    } catch (const protocol::ProtocolError& e) {
+      condemn(a, Failure::bad_report, e.what());
+      a.socket.reset();
+    }
+  }
+}
+
+void LocalWorld::heard_line(Attempted& a, const std::string& line) {
+  const auto message = protocol::parse_from_program(line);
+  if (const auto* hello = std::get_if<protocol::Hello>(&message)) {
+    a.keeps_checkpoints = hello->durable_epoch.has_value();
+    // Without a checkpoint to go on from, it starts over and its new epochs supersede the old.
+    a.last_epoch = a.begin.reported = hello->durable_epoch.value_or(0) > 0 ? a.counted_before : 0;
+    const std::string reply = protocol::line(protocol::FromTandem(a.begin));
+    [[maybe_unused]] auto sent = ::send(a.socket.get(), reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    a.stall_at = after(a.stall_after);
+  } else if (const auto* report = std::get_if<protocol::Epoch>(&message)) {
+    const auto [epoch, error] = number_report(a, *report);
+    if (!error.empty()) throw protocol::ProtocolError(error);
+    if (a.owes_answer) throw protocol::ProtocolError("it reported again without waiting for the answer");
+    a.owes_answer = true;
+    a.first_report = false;
+    if (epoch > a.begin.epochs) {
+      note(a, fmt::format("epoch {} was reported but not counted: the job has {} epochs", epoch, a.begin.epochs));
+      stop(a);
+      return;
+    }
+    a.last_epoch = epoch;
+    happened(EpochEnded{a.task, a.number, epoch, report->metrics, since(a.stretch_from), {}, {}});
+    if (a.told_to_stop) answer(a);
+  } else if (const auto* taken = std::get_if<protocol::Checkpointed>(&message)) {
+    if (a.checkpoint_asked)
+      happened(CheckpointTaken{a.task, a.number, *std::exchange(a.checkpoint_asked, std::nullopt), taken->epoch});
+  }
+}
+
+void LocalWorld::condemn(Attempted& a, Failure failure, const std::string& detail) {
+  if (!a.verdict) a.verdict.emplace(failure, detail);
+  kill_group(a);
+}
+
+void LocalWorld::kill_group(Attempted& a) {
+  ::kill(-a.child.pid, SIGKILL);
+  if (a.cgroup) a.cgroup->kill_all();
+}
+
+// The leader is dead: end what it left behind, give everything back, and say what became of it.
+void LocalWorld::ended(TaskId task) {
+  auto node = attempts_.extract(task);
+  Attempted& a = *node.mapped();
+  siginfo_t info{};
+  // Not reaped before the next wait: until then a sensor can still read its last numbers from /proc.
+  constexpr int kLook = WEXITED | WNOHANG | WNOWAIT;
+  if (::waitid(P_PIDFD, static_cast<id_t>(a.child.pidfd.get()), &info, kLook) != 0 || info.si_pid == 0) {
+    attempts_.insert(std::move(node));
+    return;
+  }
+  to_reap_.push_back(a.child.pid);
+  kill_group(a);
+  if (!a.cgroup)  // children that left the group carry the mark
+    for (pid_t pid : platform::marked_processes(mark(a.task, a.number))) ::kill(pid, SIGKILL);
+  const Ending ending = judge(a, info.si_code, info.si_status, a.cgroup ? a.cgroup->oom_kills() : 0);
+  if (ending.well)
+    happened(TaskEnded{a.task, a.number, {}});
+  else
+    happened(TaskFailed{a.task, a.number, ending.failure, ending.detail, tail_of(output_file(), a.output_from), {}});
+  release(a);
+}
+
+void LocalWorld::release(Attempted& a) {
+  if (a.clock_limited) {
+    clocks_.restore(a.cpus);
+    remember_former_clocks();
+  }
+  free_cpus_.insert(a.cpus.begin(), a.cpus.end());
+  if (!a.cpus.empty()) free_memory_ += a.granted.memory;
+  a.cgroup.reset();
+}
+
+// ---- deadlines ----
+
+void LocalWorld::check_deadlines() {
+  const Moment moment = steady_clock::now();
+  for (auto& [task, attempt] : attempts_) {
+    Attempted& a = *attempt;
+    if (a.kill_at && moment >= *a.kill_at) {
+      a.kill_at.reset();
+      kill_group(a);
+    }
+    if (!a.owes_answer && !a.told_to_stop && !a.verdict && moment >= a.stall_at)
+      condemn(a, Failure::stalled,
+              fmt::format("no report for {}; raise limits.stall if its epochs are that long", text(a.stall_after)));
+  }
+  const double wall = now().value;
+  while (!wakes_.empty() && wakes_.begin()->first <= wall) {
+    happened(Woke{wakes_.begin()->second});
+    wakes_.erase(wakes_.begin());
+  }
+}
+
+int LocalWorld::milliseconds_until_next(Seconds at_most) const {
+  double wait = at_most.value;
+  for (const auto& [task, a] : attempts_) {
+    if (!a->owes_answer) wait = std::min(wait, -since(a->stall_at).value);
+    if (a->kill_at) wait = std::min(wait, -since(*a->kill_at).value);
+  }
+  if (!wakes_.empty()) {
+    const double wall =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    wait = std::min(wait, wakes_.begin()->first - wall);
+  }
+  return static_cast<int>(std::ceil(std::clamp(wait, 0.0, 3600.0) * 1000));
+}
+
+// ---- after a crash ----
+
+std::vector<Event> LocalWorld::reconcile(const View& view) {
+  if (std::ifstream in(former_clocks_file()); in) {
+    const auto former = nlohmann::json::parse(in, nullptr, false);
+    if (former.is_object()) {
+      std::map<int, std::string> clocks;
+      std::vector<int> cpus;
+      for (const auto& [cpu, value] : former.items()) {
+        cpus.push_back(std::atoi(cpu.c_str()));
+        clocks[cpus.back()] = value.get<std::string>();
+      }
+      clocks_.adopt(std::move(clocks));
+      clocks_.restore(cpus);
+      remember_former_clocks();
+    }
+  }
+  for (const auto& [id, decision] : view.open)
+    if (const auto* wake = std::get_if<Wake>(&decision.body)) wakes_.emplace(wake->at.value, id);
+  for (TaskId id : view.holding) {
+    const auto& task = view.tasks[static_cast<std::size_t>(id)];
+    const std::string name = mark(id, task.attempt);
+    if (auto left = platform::Cgroup::find(options_.cgroups, name)) left->kill_all();
+    if (task.pid > 0 && platform::start_time_of(static_cast<pid_t>(task.pid)) == task.pid_started)
+      ::kill(-static_cast<pid_t>(task.pid), SIGKILL);
+    // Until none is left: a new attempt must be alone with its files.
+    for (auto left = platform::marked_processes(name); !left.empty(); left = platform::marked_processes(name)) {
+      for (pid_t pid : left) ::kill(pid, SIGKILL);
+      ::usleep(2000);
+    }
+    happened(TaskFailed{id, task.attempt, Failure::lost, "Tandem ended while it ran", "", {}});
+  }
+  std::vector<Event> out(std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.end()));
+  pending_.clear();
+  return out;
+}
+
+// ---- small things ----
+
+void LocalWorld::interrupt() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] auto told = ::write(wake_.get(), &one, sizeof(one));
+}
+
+Attempted* LocalWorld::find(TaskId task, Attempt attempt) {
+  auto found = attempts_.find(task);
+  return found != attempts_.end() && found->second->number == attempt ? found->second.get() : nullptr;
+}
+
+void LocalWorld::refuse(DecisionId id, const std::string& reason) {
+  happened(DecisionRefused{id, reason});
+}
+
+void LocalWorld::happened(EventBody body) {
+  pending_.push_back({now(), std::move(body)});
+}
+
+void LocalWorld::note(const Attempted& a, const std::string& line) {
+  std::ofstream(output_file(), std::ios::app) << "[tandem] task " << a.task << ": " << line << '\n';
+}
+
+std::string LocalWorld::mark(TaskId task, Attempt attempt) const {
+  return fmt::format("{}-{}-{}", options_.run, task, attempt);
+}
+
+void LocalWorld::remember_former_clocks() {
+  if (clocks_.former().empty()) {
+    std::error_code ignored;
+    std::filesystem::remove(former_clocks_file(), ignored);
+    return;
+  }
+  auto former = nlohmann::json::object();
+  for (const auto& [cpu, value] : clocks_.former()) former[std::to_string(cpu)] = value;
+  std::ofstream(former_clocks_file()) << former.dump();
+}
+
+}  // namespace tandem::local

@@ -1,0 +1,94 @@
+// The world that is this machine: programs in process groups of their own, on exactly the cores, memory and CPU speed
+// they were granted.
+//
+// One thread, no polling: it sleeps in epoll on the programs' sockets, their pidfds and the next deadline. What it
+// cannot grant it refuses with a reason; it never hands out a core or a byte twice. Mechanisms, best first:
+//   cores   sched_setaffinity over every thread, CPUs chosen by topology
+//   memory  cgroup v1 or v2, else RLIMIT_DATA of each process
+//   speed   cpufreq, else cgroup CPU quota, else refused
+// A program that sends no report for its limits.stall, breaks the protocol or outlives its Stop by `grace` is ended
+// with its whole group.
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "control/ports.h"
+#include "platform/cgroup.h"
+#include "platform/cpufreq.h"
+#include "platform/topology.h"
+#include "runtime/local/attempt.h"
+
+namespace tandem::local {
+
+struct LocalOptions {
+  std::string run;                           // its id: marks processes and cgroups
+  std::filesystem::path folder;              // the run's: output.log and task-N/ go here
+  std::string trainer = "tandem-trainer";    // runs built-in models
+  std::map<std::string, std::string> environment;  // for every program
+  control::Sensor* sensor = nullptr;
+  Seconds grace{5};                          // between asking a program to end and making it
+  platform::Topology topology = platform::Topology::detect();
+  platform::CgroupSupport cgroups = platform::CgroupSupport::detect();
+  std::filesystem::path cpufreq = "/sys/devices/system/cpu";
+};
+
+class LocalWorld final : public control::World {
+ public:
+  explicit LocalWorld(LocalOptions);
+  LocalWorld(const LocalWorld&) = delete;
+  ~LocalWorld() override;  // ends everything it started
+
+  Seconds now() override;
+  std::vector<NodeJoined> nodes() override;
+  void carry_out(const Decision&, const View&) override;
+  std::vector<Event> wait(Seconds at_most) override;
+  std::vector<Event> reconcile(const View&) override;
+
+  // Makes a waiting `wait` return; safe in a signal handler and from other threads.
+  void interrupt();
+
+ private:
+  struct Carry;  // visits decisions
+
+  void start(DecisionId, const Start&, const View&);
+  void resize(DecisionId, const Resize&);
+  void stop(Attempted&);
+  void answer(Attempted&);
+
+  void apply_limits(Attempted&, const Resources&);
+  void release(Attempted&);
+  void launch(Attempted&, const spec::TrainJob&);
+  void heard(Attempted&);
+  void heard_line(Attempted&, const std::string& line);
+  void condemn(Attempted&, Failure, const std::string& detail);
+  void kill_group(Attempted&);
+  void ended(TaskId);
+  void check_deadlines();
+  int milliseconds_until_next(Seconds at_most) const;
+  Attempted* find(TaskId, Attempt);
+  void refuse(DecisionId, const std::string& reason);
+  void happened(EventBody);
+  void note(const Attempted&, const std::string& line);
+  std::string mark(TaskId, Attempt) const;
+  std::filesystem::path output_file() const { return options_.folder / "output.log"; }
+  std::filesystem::path former_clocks_file() const { return options_.folder / "former-clocks.json"; }
+  void remember_former_clocks();
+
+  LocalOptions options_;
+  platform::CpuFrequency clocks_;
+  platform::Descriptor epoll_, wake_;
+  std::set<int> free_cpus_;
+  Bytes free_memory_ = 0;
+  std::map<TaskId, std::unique_ptr<Attempted>> attempts_;  // the live ones
+  std::vector<pid_t> to_reap_;
+  std::multimap<double, DecisionId> wakes_;                // by wall clock
+  std::deque<Event> pending_;
+};
+
+}  // namespace tandem::local

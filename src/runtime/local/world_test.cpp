@@ -1,0 +1,314 @@
+// The local world with real programs: limits that hold, programs that misbehave, groups that end whole.
+// What every world must do is in tests/contract.
+#include "runtime/local/world.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "platform/temporary.h"
+#include "control/loop.h"
+#include "control/memory_journal.h"
+#include "place/fifo.h"
+#include "tune/train.h"
+
+namespace tandem::local {
+namespace {
+
+std::string read(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::string status_line(std::int64_t pid, const std::string& key) {
+  std::istringstream in(read("/proc/" + std::to_string(pid) + "/status"));
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with(key + ":")) return line.substr(line.find('\t') + 1);
+  return "";
+}
+
+class LocalWorldTest : public testing::Test {
+ protected:
+  LocalWorldTest() {
+    options_.run = "local-world-test-" + std::to_string(::getpid());
+    options_.folder = folder_.path();
+    options_.grace = Seconds{0.2};
+    job_.epochs = 3;
+    job_.limits.retries = 0;
+    job_.limits.stall = Seconds{30};
+  }
+  // Runs the speaker with these arguments until its job is over.
+  const View& run(std::vector<std::string> arguments, std::function<std::optional<std::string>()> cancel = {}) {
+    job_.program.command = {SPEAKER};
+    job_.program.command.insert(job_.program.command.end(), arguments.begin(), arguments.end());
+    return run_job(cancel);
+  }
+  const View& run_job(std::function<std::optional<std::string>()> cancel = {}) {
+    world_ = std::make_unique<LocalWorld>(options_);
+    std::vector<std::unique_ptr<Policy>> policies;
+    policies.push_back(std::make_unique<tune::TrainController>());
+    policies.push_back(std::make_unique<place::Fifo>());
+    loop_ = std::make_unique<control::Loop>(control::Ports{*world_, journal_, nullptr, nullptr}, std::move(policies));
+    loop_->open();
+    loop_->submit(job_);
+    loop_->run(cancel);
+    return loop_->view();
+  }
+  const JobView& job() const { return loop_->view().jobs.at(0); }
+  const TaskView& task() const { return loop_->view().tasks.at(0); }
+  Failure failure() const { return task().last_failure.value().failure; }
+  bool child_is_gone() const {
+    const auto pid = std::atoi(read(folder_.path() / "task-0/child").c_str());
+    return pid > 0 && platform::start_time_of(pid) == 0;
+  }
+
+  platform::TemporaryFolder folder_;
+  LocalOptions options_;
+  spec::TrainJob job_;
+  control::MemoryJournal journal_;
+  std::unique_ptr<LocalWorld> world_;
+  std::unique_ptr<control::Loop> loop_;
+};
+
+TEST_F(LocalWorldTest, AGoodProgramRunsToItsEnd) {
+  run({"--say", "hello"});
+  EXPECT_EQ(job().state, JobState::finished) << job().reason;
+  EXPECT_EQ(task().reported(), 3);
+  EXPECT_EQ(read(folder_.path() / "output.log"), "hello\n");
+  EXPECT_TRUE(platform::marked_processes(options_.run + "-0-1").empty());
+}
+
+TEST_F(LocalWorldTest, AProgramThatDoesNotExist) {
+  job_.program.command = {"no-such-program-anywhere"};
+  run_job();
+  EXPECT_EQ(job().state, JobState::failed);
+  EXPECT_EQ(failure(), Failure::could_not_start);
+  EXPECT_NE(job().reason.find("no-such-program-anywhere"), std::string::npos);
+}
+
+TEST_F(LocalWorldTest, AProgramThatCrashesLeavesItsLastWords) {
+  run({"--crash-at", "2"});
+  EXPECT_EQ(failure(), Failure::crashed);
+  EXPECT_EQ(task().last_failure->detail, "exit status 7");
+  EXPECT_EQ(task().last_failure->last_output, "speaker: something broke");
+  EXPECT_EQ(task().reported(), 1) << "what it had reported stays";
+}
+
+TEST_F(LocalWorldTest, AProgramThatIsKilledIsStartedAgainFromItsCheckpoint) {
+  job_.limits.retries = 1;
+  run({"--kill-at", "2"});  // both attempts die there
+  EXPECT_EQ(failure(), Failure::killed);
+  EXPECT_EQ(task().attempt, 2);
+  EXPECT_EQ(task().reported(), 1);
+}
+
+TEST_F(LocalWorldTest, AProgramThatHangsIsNoticed) {
+  job_.limits.stall = Seconds{0.3};
+  run({"--hang-at", "2"});
+  EXPECT_EQ(failure(), Failure::stalled);
+}
+
+TEST_F(LocalWorldTest, NanGarbageAndGapsAreBadReports) {
+  for (const char* fault : {"--nan-at", "--garbage-at", "--skip-at"}) {
+    journal_ = {};
+    run({fault, "2", "--no-checkpoints"});
+    EXPECT_EQ(failure(), Failure::bad_report) << fault;
+    EXPECT_EQ(job().state, JobState::failed);
+    if (std::string(fault) == "--nan-at") EXPECT_NE(task().last_failure->detail.find("NaN"), std::string::npos);
+  }
+}
+
+TEST_F(LocalWorldTest, ExitingWithoutAReportIsSilence) {
+  run({"--silent"});
+  EXPECT_EQ(failure(), Failure::silent);
+}
+
+TEST_F(LocalWorldTest, EndingEarlyIsAllowed) {
+  run({"--exit-at", "2"});
+  EXPECT_EQ(job().state, JobState::finished);
+  EXPECT_EQ(task().reported(), 1);
+}
+
+TEST_F(LocalWorldTest, ReportsPastTheEndAreNotCounted) {
+  run({"--report-past-the-end"});
+  EXPECT_EQ(job().state, JobState::finished);
+  EXPECT_EQ(task().reported(), 3);
+  EXPECT_NE(read(folder_.path() / "output.log").find("not counted"), std::string::npos);
+}
+
+TEST_F(LocalWorldTest, AProgramWithoutHelloCanBeRunToo) {
+  run({"--no-hello", "--no-checkpoints"});
+  EXPECT_EQ(job().state, JobState::finished);
+  EXPECT_EQ(task().reported(), 3);
+}
+
+TEST_F(LocalWorldTest, ChildrenEndWithTheirProgram) {
+  run({"--fork"});
+  EXPECT_EQ(job().state, JobState::finished);
+  EXPECT_TRUE(child_is_gone());
+}
+
+TEST_F(LocalWorldTest, ChildrenThatLeftTheGroupEndTooWithAndWithoutCgroups) {
+  run({"--escape"});
+  EXPECT_TRUE(child_is_gone());
+  options_.cgroups = {};
+  journal_ = {};
+  std::filesystem::remove_all(folder_.path() / "task-0");
+  run({"--escape"});
+  while (!child_is_gone()) ::usleep(1000);
+}
+
+TEST_F(LocalWorldTest, ACancelEndsEvenADeafProgram) {
+  int asked = 0;
+  run({"--deaf", "--hang-at", "1"}, [&]() -> std::optional<std::string> {
+    return loop_->view().holding.empty() || ++asked < 5 ? std::nullopt : std::optional<std::string>("enough");
+  });
+  EXPECT_EQ(job().state, JobState::stopped);
+  EXPECT_EQ(job().reason, "enough");
+  EXPECT_TRUE(platform::marked_processes(options_.run + "-0-1").empty());
+}
+
+TEST_F(LocalWorldTest, MemoryBeyondTheLimitIsNamedAsSuch) {
+  if (!options_.cgroups.memory()) GTEST_SKIP() << "no memory cgroup: " << options_.cgroups.why_memory;
+  job_.system.memory = 64 * kMiB;
+  run({"--eat", "268435456"});
+  EXPECT_EQ(failure(), Failure::out_of_memory) << task().last_failure->detail;
+}
+
+TEST_F(LocalWorldTest, WithoutCgroupsMemoryIsLimitedByRlimit) {
+  options_.cgroups = {};
+  job_.system.memory = 64 * kMiB;
+  run({"--eat", "268435456"});
+  EXPECT_EQ(job().state, JobState::failed) << "std::bad_alloc ends it";
+}
+
+TEST_F(LocalWorldTest, WithoutAnyMechanismASpeedIsRefusedWithAReason) {
+  options_.cgroups = {};
+  options_.cpufreq = folder_.path() / "none";
+  job_.system.speed = 0.5;
+  run({});
+  EXPECT_EQ(job().state, JobState::failed);
+  EXPECT_NE(job().reason.find("speed"), std::string::npos) << job().reason;
+  EXPECT_TRUE(platform::marked_processes(options_.run + "-0-1").empty());
+}
+
+// Drives the world by hand: start, change while it runs, look at the kernel.
+class ByHand : public LocalWorldTest {
+ protected:
+  void begin(Resources granted, std::vector<std::string> arguments) {
+    job_.program.command = {SPEAKER};
+    job_.program.command.insert(job_.program.command.end(), arguments.begin(), arguments.end());
+    job_.epochs = 1000;
+    world_ = std::make_unique<LocalWorld>(options_);
+    for (const auto& node : world_->nodes()) view_.apply(Event{Seconds{1}, node});
+    view_.apply(Event{Seconds{1}, JobSubmitted{0, job_}});
+    decide(Request{0, 0, granted});
+    decide(Start{0, 1, 0, granted});
+  }
+  DecisionId decide(DecisionBody body) {
+    const Decision decision{view_.next_decision, std::move(body)};
+    view_.apply(decision);
+    world_->carry_out(decision, view_);
+    return decision.id;
+  }
+  // Events until one of this kind, which is returned.
+  template <class Kind>
+  Kind until() {
+    while (true)
+      for (const auto& event : world_->wait(Seconds{1})) {
+        view_.apply(event);
+        if (const auto* found = std::get_if<Kind>(&event.body)) return *found;
+      }
+  }
+  View view_;
+};
+
+TEST_F(ByHand, CoresAndSpeedChangeWhileItRuns) {
+  const int cores = static_cast<int>(options_.topology.cpus.size());
+  if (cores < 2) GTEST_SKIP() << "one core only";
+  begin({2, 0, 1.0}, {});
+  const auto started = until<TaskStarted>();
+  EXPECT_EQ(started.cpus.size(), 2u);
+  until<EpochEnded>();
+  decide(Resize{0, 1, {1, 0, 1.0}});
+  EXPECT_EQ(until<SystemChanged>().granted.cores, 1);
+  const auto allowed = status_line(started.pid, "Cpus_allowed_list");
+  EXPECT_EQ(allowed.find_first_of(",-"), std::string::npos) << allowed;
+  decide(Continue{0, 1, 1});
+  until<EpochEnded>();
+  EXPECT_NE(read(folder_.path() / "output.log").find("told: 1 cores"), std::string::npos);
+
+  if (options_.cgroups.cpu()) {
+    decide(Resize{0, 1, {1, 0, 0.5}});
+    EXPECT_EQ(until<SystemChanged>().granted.speed, 0.5);
+    const auto group = options_.cgroups.cpu_parent / ("tandem-" + options_.run + "-0-1");
+    const auto quota = read(group / (options_.cgroups.version == 1 ? "cpu.cfs_quota_us" : "cpu.max"));
+    EXPECT_TRUE(quota.starts_with("50000")) << quota;
+  }
+  decide(Resize{0, 1, {2, 0, 1.0}});
+  EXPECT_EQ(until<SystemChanged>().granted.cores, 2);
+  EXPECT_NE(status_line(started.pid, "Cpus_allowed_list"), allowed);
+}
+
+TEST_F(ByHand, MemoryChangesWhileItRuns) {
+  if (!options_.cgroups.memory()) GTEST_SKIP() << "no memory cgroup: " << options_.cgroups.why_memory;
+  begin({1, 256 * kMiB, 1.0}, {});
+  until<EpochEnded>();
+  decide(Resize{0, 1, {1, 512 * kMiB, 1.0}});
+  until<SystemChanged>();
+  const auto group = options_.cgroups.memory_parent / ("tandem-" + options_.run + "-0-1");
+  const auto limit = read(group / (options_.cgroups.version == 1 ? "memory.limit_in_bytes" : "memory.max"));
+  EXPECT_EQ(std::stoll(limit), 512 * kMiB);
+}
+
+TEST_F(ByHand, ClocksAreLimitedByCpufreqWhereThereIsOneAndPutBackAfterACrash) {
+  for (const auto& cpu : options_.topology.cpus) {
+    const auto folder = folder_.path() / ("sys/cpu" + std::to_string(cpu.id)) / "cpufreq";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "cpuinfo_max_freq") << "2000000";
+    std::ofstream(folder / "scaling_max_freq") << "2000000";
+  }
+  options_.cpufreq = folder_.path() / "sys";
+  begin({1, 0, 0.5}, {});
+  const auto cpu = until<TaskStarted>().cpus.at(0);
+  const auto limit = folder_.path() / ("sys/cpu" + std::to_string(cpu)) / "cpufreq/scaling_max_freq";
+  EXPECT_EQ(read(limit), "1000000");
+  const auto kept = read(folder_.path() / "former-clocks.json");
+  world_.reset();
+  EXPECT_EQ(read(limit), "2000000");
+
+  // As a killed Tandem would have left it:
+  std::ofstream(limit) << "1000000";
+  std::ofstream(folder_.path() / "former-clocks.json") << kept;
+  LocalWorld next(options_);
+  next.reconcile(view_);
+  EXPECT_EQ(read(limit), "2000000");
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "former-clocks.json"));
+}
+
+TEST_F(ByHand, WhatACrashLeftIsEndedBeforeAnythingNewStarts) {
+  begin({1, 0, 1.0}, {"--escape"});
+  const auto started = until<EpochEnded>();
+  // Another Tandem finds the processes of one that is gone (this one, as far as it can tell).
+  LocalWorld next(options_);
+  const auto events = next.reconcile(view_);
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(std::get<TaskFailed>(events[0].body).failure, Failure::lost);
+  EXPECT_EQ(std::get<TaskFailed>(events[0].body).attempt, started.attempt);
+  EXPECT_TRUE(platform::marked_processes(options_.run + "-0-1").empty());
+}
+
+TEST_F(ByHand, AnInterruptEndsAWait) {
+  begin({1, 0, 1.0}, {"--hang-at", "1"});
+  until<TaskStarted>();
+  world_->interrupt();
+  EXPECT_TRUE(world_->wait(Seconds{3600}).empty());
+}
+
+}  // namespace
+}  // namespace tandem::local

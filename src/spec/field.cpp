@@ -1,0 +1,297 @@
+#include "spec/field.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <regex>
+
+#include "base/text.h"
+
+namespace tandem::spec {
+namespace {
+
+std::vector<std::string> names(const std::vector<Field>& fields) {
+  std::vector<std::string> out;
+  for (const auto& field : fields) out.push_back(field.name);
+  return out;
+}
+
+std::string amount(Type type, double value) {
+  switch (type) {
+    case Type::bytes:
+      return text_bytes(static_cast<Bytes>(value));
+    case Type::seconds:
+      return value == 0 ? "0s" : text(Seconds{value});
+    case Type::watts:
+      return text(Watts{value});
+    case Type::fraction:
+      return fmt::format("{:g}%", value * 100);
+    default:
+      return fmt::format("{}", value);
+  }
+}
+
+bool in_range(const Field& field, double value) {
+  return !(field.least && value < *field.least) && !(field.above && value <= *field.above) &&
+         !(field.most && value > *field.most);
+}
+
+std::string kind_text(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::null:
+      return "nothing";
+    case Node::Kind::list:
+      return "a list";
+    case Node::Kind::map:
+      return "a map";
+    default:
+      return quote(node.text);
+  }
+}
+
+// Says what was expected, and for a bare number where a quantity belongs how to write it.
+void expected(const Field& field, const Node& node, const std::string& path, Issues& issues) {
+  std::string message = "must be " + type_text(field) + ", not " + kind_text(node);
+  const bool scalar = node.kind == Node::Kind::scalar;
+  const auto found = scalar ? meaning(node).value : std::nullopt;
+  const bool number = found && as_number(*found);
+  if (const auto how = notation(field.type); how && number)
+    message = fmt::format("{} needs a unit: write it like {}", quote(node.text), how->example);
+  if (field.type == Type::word && !field.choices && number)
+    message += "; a word that looks like a number needs quotes";
+  if (field.type == Type::words && scalar) message += ": write [python3, train.py]";
+  issues.add(node.at, path, message);
+}
+
+std::optional<Found> read_word(const Field& field, const Node& node, const std::string& path,
+                               Issues& issues) {
+  const auto found = meaning(node).value;
+  if (!found || !std::holds_alternative<std::string>(*found)) {
+    expected(field, node, path, issues);
+    return std::nullopt;
+  }
+  const auto& word = node.text;
+  const auto& choices = field.choices;
+  std::string problem;
+  if (choices && std::find(choices->begin(), choices->end(), word) == choices->end())
+    problem = quote(word) + " is not one of: " + join(*choices) + did_you_mean(word, *choices);
+  else if (word.size() > field.longest)
+    problem = fmt::format("has {} bytes; at most {} are allowed", word.size(), field.longest);
+  else if (!field.pattern.empty() && !std::regex_match(word, std::regex(field.pattern)))
+    problem = quote(word) + " must be " + field.shape;
+  if (problem.empty()) return word;
+  issues.add(node.at, path, problem);
+  return std::nullopt;
+}
+
+// The words of a command are taken as written: 3 and 0.10 are words there, too.
+std::optional<Found> read_words(const Field& field, const Node& node, const std::string& path,
+                                Issues& issues) {
+  if (node.kind != Node::Kind::list) {
+    expected(field, node, path, issues);
+    return std::nullopt;
+  }
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    const Node& item = node.items[i];
+    const std::string here = fmt::format("{}[{}]", path, i);
+    if (item.kind == Node::Kind::broken) continue;
+    if (item.kind != Node::Kind::scalar)
+      issues.add(item.at, here, "must be a word, not " + kind_text(item));
+    else if (item.text.find('\0') != std::string::npos)
+      issues.add(item.at, here, "a word of a command cannot hold a zero byte");
+    else
+      words.push_back(item.text);
+  }
+  if (node.items.empty() || (!words.empty() && words[0].empty())) {
+    issues.add(node.at, path, "must name a program first, such as [python3, train.py]");
+    return std::nullopt;
+  }
+  if (words.size() != node.items.size()) return std::nullopt;
+  return words;
+}
+
+// A number, or a quantity with its unit, as the type wants it; nullopt when it is something else.
+std::optional<Found> read_number(Type type, const Node& node, const Value& value) {
+  const auto* word = std::get_if<std::string>(&value);
+  const auto number = as_number(value);
+  switch (type) {
+    case Type::whole:
+      if (const auto* whole = std::get_if<std::int64_t>(&value)) return *whole;
+      break;
+    case Type::real:
+      if (number) return *number;
+      break;
+    case Type::bytes:
+      if (const auto bytes = word ? parse_bytes(*word) : std::nullopt) return *bytes;
+      break;
+    case Type::seconds:
+      if (const auto seconds = word ? parse_seconds(*word) : std::nullopt) return seconds->value;
+      break;
+    case Type::watts:
+      if (const auto watts = word ? parse_watts(*word) : std::nullopt) return watts->value;
+      break;
+    case Type::fraction:
+      if (number) return *number;
+      if (const auto fraction = parse_fraction(node.text)) return *fraction;
+      break;
+    default:
+      break;
+  }
+  return std::nullopt;
+}
+
+double as_double(const Found& found) {
+  const auto* whole = std::get_if<std::int64_t>(&found);
+  return whole ? static_cast<double>(*whole) : std::get<double>(found);
+}
+
+}  // namespace
+
+Field hyper_field(const HyperRule& rule) {
+  Field field{.name = rule.name,
+              .description = rule.description,
+              .fallback = tandem::text(rule.fallback),
+              .tunable = true};
+  switch (rule.kind) {
+    case HyperRule::Kind::whole:
+      field.type = Type::whole;
+      break;
+    case HyperRule::Kind::real:
+      field.type = Type::real;
+      break;
+    case HyperRule::Kind::flag:
+      field.type = Type::flag;
+      return field;
+    case HyperRule::Kind::word:
+      field.choices = rule.words;
+      return field;
+  }
+  field.least = rule.low;
+  field.most = rule.high;
+  return field;
+}
+
+Field& field_at(std::vector<Field>& fields, std::string_view path) {
+  const auto dot = path.find('.');
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [&](const Field& field) { return field.name == path.substr(0, dot); });
+  assert(found != fields.end());
+  return dot == std::string_view::npos ? *found : field_at(found->fields, path.substr(dot + 1));
+}
+
+std::optional<Notation> notation(Type type) {
+  switch (type) {
+    case Type::bytes:
+      return Notation{"2GiB", "B|KiB|MiB|GiB|TiB|kB|MB|GB|TB"};
+    case Type::seconds:
+      return Notation{"90s, 10min or 2h", "us|ms|s|sec|m|min|h|d"};
+    case Type::watts:
+      return Notation{"95W", "mW|W|kW"};
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string type_text(const Field& field) {
+  if (field.choices) return "one of " + join(*field.choices);
+  switch (field.type) {
+    case Type::word:
+      return field.shape.empty() ? "a word" : field.shape;
+    case Type::words:
+      return "a list of words";
+    case Type::flag:
+      return "true or false";
+    case Type::whole:
+      return "a whole number";
+    case Type::real:
+      return "a number";
+    case Type::bytes:
+      return "a size such as 2GiB";
+    case Type::seconds:
+      return "a time such as 90s, 10min or 2h";
+    case Type::watts:
+      return "a power such as 95W";
+    case Type::fraction:
+      return "a share such as 80% or 0.8";
+    case Type::table:
+    case Type::open_table:
+      return "a map of keys and values";
+  }
+  return "";
+}
+
+std::string range_text(const Field& field) {
+  std::string out;
+  if (field.least) out = "at least " + amount(field.type, *field.least);
+  if (field.above) out = "above " + amount(field.type, *field.above);
+  if (field.most) out += (out.empty() ? "at most " : " and at most ") + amount(field.type, *field.most);
+  return out;
+}
+
+bool refuse_domain(const Node& node, const std::string& path, Issues& issues) {
+  if (node.kind != Node::Kind::map || node.entries.size() != 1) return false;
+  const auto& key = node.entries[0].key;
+  if (key != "choice" && key != "range" && key != "log" && key != "int") return false;
+  issues.add(
+      node.at, path,
+      "holds a domain ({" + key +
+          ": ...}), which is for `tandem tune`, `characterize` and `advise`; `tandem train` needs one value");
+  return true;
+}
+
+std::optional<Found> read_value(const Field& field, const Node& node, const std::string& path,
+                                Issues& issues) {
+  if (node.kind == Node::Kind::broken || (field.tunable && refuse_domain(node, path, issues)))
+    return std::nullopt;
+  if (field.type == Type::words) return read_words(field, node, path, issues);
+  if (node.kind != Node::Kind::scalar) {
+    expected(field, node, path, issues);
+    return std::nullopt;
+  }
+  const Meaning means = meaning(node);
+  if (!means.value) {
+    issues.add(node.at, path, means.problem + ": " + quote(node.text));
+    return std::nullopt;
+  }
+  if (field.type == Type::word) return read_word(field, node, path, issues);
+  if (const auto* flag = std::get_if<bool>(&*means.value); flag && field.type == Type::flag) return *flag;
+  const auto found = read_number(field.type, node, *means.value);
+  if (!found) {
+    expected(field, node, path, issues);
+  } else if (!in_range(field, as_double(*found))) {
+    const char* hint = field.type == Type::fraction ? "; write 80% or 0.8" : "";
+    issues.add(node.at, path, "must be " + range_text(field) + ", not " + quote(node.text) + hint);
+    return std::nullopt;
+  }
+  return found;
+}
+
+void read_table(const std::vector<Field>& fields, bool open, const Node& map, const std::string& path,
+                TrainJob& job, Issues& issues) {
+  if (map.kind == Node::Kind::broken) return;
+  if (map.kind != Node::Kind::map) {
+    issues.add(map.at, path,
+               "must be a map of keys and values (" + join(names(fields)) + "), not " + kind_text(map));
+    return;
+  }
+  for (const auto& [key, at, value] : map.entries) {
+    const std::string here = join_path(path, key);
+    const auto field =
+        std::find_if(fields.begin(), fields.end(), [&k = key](const Field& f) { return f.name == k; });
+    if (field == fields.end()) {
+      const auto known = names(fields);
+      if (!open) issues.add(at, here, "unknown key; known are " + join(known) + did_you_mean(key, known));
+    } else if (field->type == Type::table || field->type == Type::open_table) {
+      read_table(field->fields, field->type == Type::open_table, value, here, job, issues);
+    } else if (const auto found = read_value(*field, value, here, issues); found && field->store) {
+      field->store(job, *found);
+    }
+  }
+  for (const auto& field : fields)
+    if (field.required && map.find(field.name) == nullptr)
+      issues.add(map.at, join_path(path, field.name), "is required: " + field.description);
+}
+
+}  // namespace tandem::spec

@@ -1,0 +1,16 @@
+// The journal of one run in the store's SQLite file; see control::Journal for the contract.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "control/ports.h"
+
+namespace tandem::store {
+
+// `run` is the run's number in the table of runs.
+std::unique_ptr<control::Journal> make_journal(const std::filesystem::path& file, std::int64_t run);
+// The same in a file that may not grow beyond `pages`: to tests it is a full disk.
+std::unique_ptr<control::Journal> make_limited_journal(const std::filesystem::path& file, std::int64_t run, int pages);
+
+}  // namespace tandem::store

@@ -1,0 +1,164 @@
+#include "store/sqlite.h"
+
+#include <sqlite3.h>
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace tandem::store {
+namespace {
+
+constexpr int kBusyMilliseconds = 15'000;
+
+[[noreturn]] void fail(sqlite3* connection, int code) {
+  const char* raw_name = connection ? sqlite3_db_filename(connection, "main") : nullptr;
+  const std::string file = raw_name && *raw_name ? raw_name : "the store";
+  switch (code & 0xff) {
+    case SQLITE_FULL:
+      throw SystemError(file + ": the disk is full; nothing was lost. Free some space, then `tandem resume`");
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      throw SystemError(file + ": another process has kept the store locked for 15 s; find it with `fuser -v " + file +
+                        "` and try again");
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      throw SystemError(file + ": this file is damaged or not a Tandem store; keep a copy, try `sqlite3 " + file +
+                        " .recover`, or use another folder with --store");
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+      throw SystemError(file + ": cannot be written (" + (connection ? sqlite3_errmsg(connection) : "no memory") +
+                        "); check its permissions, or use another folder with --store");
+    default:
+      throw SystemError(file + ": " + (connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code)));
+  }
+}
+
+}  // namespace
+
+Statement::Statement(sqlite3* connection, std::string_view sql) {
+  const int code = sqlite3_prepare_v3(connection, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                      &statement_, nullptr);
+  if (code != SQLITE_OK) fail(connection, code);
+}
+
+Statement::Statement(Statement&& other) noexcept : statement_(std::exchange(other.statement_, nullptr)) {}
+
+Statement& Statement::operator=(Statement&& other) noexcept {
+  std::swap(statement_, other.statement_);
+  return *this;
+}
+
+Statement::~Statement() {
+  sqlite3_finalize(statement_);
+}
+
+void Statement::check(int code) const {
+  if (code != SQLITE_OK) fail(sqlite3_db_handle(statement_), code);
+}
+
+Statement& Statement::bind(int at, std::int64_t value) {
+  check(sqlite3_bind_int64(statement_, at, value));
+  return *this;
+}
+
+Statement& Statement::bind(int at, double value) {
+  check(sqlite3_bind_double(statement_, at, value));
+  return *this;
+}
+
+Statement& Statement::bind(int at, std::string_view value) {
+  check(sqlite3_bind_text64(statement_, at, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+  return *this;
+}
+
+Statement& Statement::bind_blob(int at, std::span<const std::uint8_t> value) {
+  check(sqlite3_bind_blob64(statement_, at, value.data(), value.size(), SQLITE_STATIC));
+  return *this;
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  sqlite3* connection = sqlite3_db_handle(statement_);
+  sqlite3_reset(statement_);
+  fail(connection, code);
+}
+
+void Statement::run() {
+  step();
+  reset();
+}
+
+void Statement::reset() {
+  sqlite3_reset(statement_);
+}
+
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+
+double Statement::real(int column) const {
+  return sqlite3_column_double(statement_, column);
+}
+
+std::string Statement::text(int column) const {
+  const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  return bytes ? std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))) : std::string();
+}
+
+std::span<const std::uint8_t> Statement::blob(int column) const {
+  const auto* bytes = static_cast<const std::uint8_t*>(sqlite3_column_blob(statement_, column));
+  return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+Database::Database(const std::filesystem::path& file) {
+  const int code = sqlite3_open_v2(file.c_str(), &connection_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  if (code != SQLITE_OK) {
+    sqlite3* broken = std::exchange(connection_, nullptr);
+    try {
+      fail(broken, code);
+    } catch (...) {
+      sqlite3_close_v2(broken);
+      throw;
+    }
+  }
+  sqlite3_busy_timeout(connection_, kBusyMilliseconds);
+  try {
+    execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON");
+  } catch (...) {
+    sqlite3_close_v2(std::exchange(connection_, nullptr));
+    throw;
+  }
+}
+
+Database::~Database() {
+  sqlite3_close_v2(connection_);
+}
+
+void Database::execute(const std::string& sql) {
+  const int code = sqlite3_exec(connection_, sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail(connection_, code);
+}
+
+Transaction::Transaction(Database& database) : database_(database) {
+  database_.execute("BEGIN IMMEDIATE");
+}
+
+Transaction::~Transaction() {
+  if (!open_) return;
+  try {
+    database_.execute("ROLLBACK");
+  } catch (const SystemError&) {
+    // SQLite has rolled back by itself (a full disk does that).
+  }
+}
+
+void Transaction::commit() {
+  database_.execute("COMMIT");
+  open_ = false;
+}
+
+}  // namespace tandem::store

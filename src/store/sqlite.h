@@ -1,0 +1,73 @@
+// A thin owner of SQLite: a connection, prepared statements, and errors that say what to do.
+//
+// Not thread-safe: one connection, one thread. Nothing outside store/ sees SQLite.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace tandem::store {
+
+class Statement {
+ public:
+  Statement() = default;
+  Statement(sqlite3* connection, std::string_view sql);
+  Statement(Statement&&) noexcept;
+  Statement& operator=(Statement&&) noexcept;
+  ~Statement();
+
+  Statement& bind(int at, std::int64_t);
+  Statement& bind(int at, double);
+  Statement& bind(int at, std::string_view);
+  Statement& bind_blob(int at, std::span<const std::uint8_t>);  // must outlive the next step
+
+  bool step();    // true: a row is there
+  void run();     // for statements without rows; resets
+  void reset();
+
+  std::int64_t integer(int column) const;
+  double real(int column) const;
+  std::string text(int column) const;
+  std::span<const std::uint8_t> blob(int column) const;  // until the next step
+
+ private:
+  void check(int code) const;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+class Database {
+ public:
+  // Creates the file when it is absent. WAL, fully synchronous: what was committed survives a power cut.
+  explicit Database(const std::filesystem::path& file);
+  Database(Database&& other) noexcept : connection_(std::exchange(other.connection_, nullptr)) {}
+  ~Database();
+
+  void execute(const std::string& sql);
+  Statement prepare(std::string_view sql) { return Statement(connection_, sql); }
+
+ private:
+  sqlite3* connection_ = nullptr;
+};
+
+// A write transaction; rolls back unless committed.
+class Transaction {
+ public:
+  explicit Transaction(Database&);
+  Transaction(const Transaction&) = delete;
+  ~Transaction();
+  void commit();
+
+ private:
+  Database& database_;
+  bool open_ = true;
+};
+
+}  // namespace tandem::store

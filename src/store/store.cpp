@@ -1,0 +1,195 @@
+#include "store/store.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/file.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "store/journal.h"
+
+namespace tandem::store {
+namespace fs = std::filesystem;
+namespace {
+
+// Numbered, never edited once released: a store of any earlier version is brought up to date step by step.
+constexpr std::array kMigrations{
+    R"(CREATE TABLE run(
+         number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, name TEXT NOT NULL,
+         spec TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '',
+         created REAL NOT NULL, changed REAL NOT NULL);
+       CREATE TABLE journal(
+         run INTEGER NOT NULL REFERENCES run(number) ON DELETE CASCADE, number INTEGER NOT NULL, body BLOB NOT NULL,
+         PRIMARY KEY(run, number)) WITHOUT ROWID;)",
+};
+
+fs::path prepared(fs::path folder) {
+  std::error_code error;
+  fs::create_directories(folder / "runs", error);
+  if (error)
+    throw SystemError(folder.string() + ": cannot be created (" + error.message() +
+                      "); choose another folder with --store");
+  fs::permissions(folder, fs::perms::owner_all, error);  // runs may hold private data; a failure leaves them as they are
+  return fs::absolute(folder);
+}
+
+// Sortable by time, readable, and unlikely to meet another: 20261115-043000-7f3a.
+std::string make_id(Seconds now) {
+  std::random_device device;
+  const auto when = static_cast<std::time_t>(now.value);
+  return fmt::format("{:%Y%m%d-%H%M%S}-{:04x}", fmt::gmtime(when), device() & 0xffff);
+}
+
+RunInfo read_run(const Statement& row) {
+  return {row.text(0), row.text(1),          row.text(2),         row.text(3),
+          row.text(4), row.text(5), Seconds{row.real(6)}, Seconds{row.real(7)}};
+}
+
+constexpr const char* kRunColumns = "SELECT id, kind, name, spec, state, reason, created, changed FROM run ";
+
+}  // namespace
+
+std::optional<RunLock> RunLock::take(const fs::path& run_folder) {
+  const fs::path file = run_folder / "lock";
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (descriptor < 0) throw_errno("opening " + file.string());
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    ::close(descriptor);
+    return std::nullopt;
+  }
+  const std::string owner = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(descriptor, 0) != 0 || ::write(descriptor, owner.data(), owner.size()) < 0) {
+    const int error = errno;
+    ::close(descriptor);
+    throw SystemError("writing " + file.string(), error);
+  }
+  return RunLock(descriptor);
+}
+
+std::optional<int> RunLock::owner(const fs::path& run_folder) {
+  const int descriptor = ::open((run_folder / "lock").c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) return std::nullopt;
+  std::optional<int> pid;
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    std::array<char, 32> text{};
+    if (::read(descriptor, text.data(), text.size() - 1) > 0) pid = std::atoi(text.data());
+  }
+  ::close(descriptor);
+  return pid;
+}
+
+RunLock::RunLock(RunLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+RunLock& RunLock::operator=(RunLock&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+RunLock::~RunLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Store::Store(fs::path folder) : folder_(prepared(std::move(folder))), database_(folder_ / "tandem.db") {
+  migrate();
+}
+
+void Store::migrate() {
+  auto version_of = [&] {
+    auto query = database_.prepare("PRAGMA user_version");
+    query.step();
+    return query.integer(0);
+  };
+  const auto newest = static_cast<std::int64_t>(kMigrations.size());
+  if (version_of() == newest) return;
+  Transaction transaction(database_);
+  const auto version = version_of();  // again, now that nobody else can change it
+  if (version > newest)
+    throw UserError(fmt::format("{}: this store was written by a newer Tandem (version {}, this one knows {}); "
+                                "update Tandem, or use another folder with --store",
+                                (folder_ / "tandem.db").string(), version, newest));
+  for (auto step = version; step < newest; ++step) database_.execute(kMigrations[static_cast<std::size_t>(step)]);
+  database_.execute(fmt::format("PRAGMA user_version={}", newest));
+  transaction.commit();
+}
+
+std::optional<std::string> Store::warning() const {
+  struct statfs where {};
+  if (::statfs(folder_.c_str(), &where) != 0) return std::nullopt;
+  constexpr std::array<long, 4> kNetwork{NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, 0xff534d42 /* CIFS */,
+                                         0x0bd00bd0 /* Lustre */};
+  if (std::find(kNetwork.begin(), kNetwork.end(), where.f_type) == kNetwork.end()) return std::nullopt;
+  return folder_.string() +
+         " is on a network file system, where file locks cannot be trusted: two Tandems could damage the store. Use a "
+         "local folder with --store";
+}
+
+RunInfo Store::create_run(const std::string& kind, const std::string& name, const std::string& spec, Seconds now) {
+  const std::string id = make_id(now);
+  fs::create_directories(run_folder(id));
+  database_
+      .prepare("INSERT INTO run(id, kind, name, spec, state, created, changed) VALUES(?, ?, ?, ?, 'running', ?, ?)")
+      .bind(1, id)
+      .bind(2, kind)
+      .bind(3, name)
+      .bind(4, spec)
+      .bind(5, now.value)
+      .bind(6, now.value)
+      .run();
+  return find(id);
+}
+
+std::vector<RunInfo> Store::runs() {
+  std::vector<RunInfo> all;
+  auto query = database_.prepare(std::string(kRunColumns) + "ORDER BY number DESC");
+  while (query.step()) all.push_back(read_run(query));
+  return all;
+}
+
+RunInfo Store::find(const std::string& written) {
+  const auto all = runs();
+  if (all.empty()) throw UserError("there are no runs in " + folder_.string() + "; `tandem train SPEC` makes one");
+  if (written == "last") return all.front();
+  std::vector<RunInfo> matches;
+  for (const auto& run : all) {
+    if (run.id == written) return run;
+    if (run.id.starts_with(written)) matches.push_back(run);
+  }
+  if (matches.size() == 1) return matches.front();
+  if (matches.size() > 1)
+    throw UserError(fmt::format("'{}' could be {} runs ({}, {}, ...); write more of the id", written, matches.size(),
+                                matches[0].id, matches[1].id));
+  for (const auto& run : all)
+    if (run.name == written) return run;
+  std::vector<std::string> known{"last"};
+  for (const auto& run : all) known.insert(known.end(), {run.id, run.name});
+  throw UserError("there is no run '" + written + "' in " + folder_.string() + did_you_mean(written, known) +
+                  "; `tandem runs` lists them");
+}
+
+std::unique_ptr<control::Journal> Store::journal(const std::string& run) {
+  auto query = database_.prepare("SELECT number FROM run WHERE id = ?");
+  query.bind(1, run);
+  if (!query.step()) throw UserError("there is no run '" + run + "'");
+  return make_journal(folder_ / "tandem.db", query.integer(0));
+}
+
+void Store::remove(const std::string& run) {
+  // Files first: a run that is still listed can be removed again, files without a run would be forgotten.
+  std::error_code error;
+  fs::remove_all(run_folder(run), error);
+  if (error) throw SystemError("removing " + run_folder(run).string() + ": " + error.message());
+  Transaction transaction(database_);
+  database_.prepare("DELETE FROM run WHERE id = ?").bind(1, run).run();
+  transaction.commit();
+}
+
+}  // namespace tandem::store

@@ -1,0 +1,72 @@
+// History: one folder with one SQLite file (tandem.db) and one folder a run (runs/ID: output, checkpoints, model).
+//
+// The journal of a run is append-only and the truth about it; the columns of `run` beside it (state, times) are a
+// cache, written in the same transaction as the entry that changed them. Several processes may use one store; only
+// the holder of a run's lock appends to its journal.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "control/ports.h"
+#include "store/sqlite.h"
+
+namespace tandem::store {
+
+struct RunInfo {
+  std::string id, kind, name;
+  std::string spec;   // as JSON: a run killed before its first journal entry can be resumed too
+  std::string state;  // running, finished, stopped, failed: as last journalled
+  std::string reason;
+  Seconds created, changed;
+};
+
+// Held while a process works on a run; let go when it ends, however it ends. The file names the owner for
+// `tandem stop`.
+class RunLock {
+ public:
+  // nullopt: another process holds it.
+  static std::optional<RunLock> take(const std::filesystem::path& run_folder);
+  // The pid of the process that holds it now, if any.
+  static std::optional<int> owner(const std::filesystem::path& run_folder);
+
+  RunLock(RunLock&& other) noexcept;
+  RunLock& operator=(RunLock&&) noexcept;
+  ~RunLock();
+
+ private:
+  explicit RunLock(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_;
+};
+
+class Store {
+ public:
+  // Creates the folder and brings an older store up to date. Throws SystemError with advice when it cannot.
+  explicit Store(std::filesystem::path folder);
+
+  const std::filesystem::path& folder() const { return folder_; }
+  // Says so when the folder lies on a network file system, where SQLite's locks cannot be trusted.
+  std::optional<std::string> warning() const;
+
+  RunInfo create_run(const std::string& kind, const std::string& name, const std::string& spec, Seconds now);
+  std::vector<RunInfo> runs();  // newest first
+  // By id, by an unambiguous beginning of it, by name (the newest), or "last". Throws UserError when there is none.
+  RunInfo find(const std::string& written);
+  std::filesystem::path run_folder(const std::string& id) const { return folder_ / "runs" / id; }
+  std::unique_ptr<control::Journal> journal(const std::string& run);
+  // The run, its journal and its folder. The caller holds its lock.
+  void remove(const std::string& run);
+
+ private:
+  void migrate();
+
+  std::filesystem::path folder_;
+  Database database_;
+};
+
+}  // namespace tandem::store

@@ -1,0 +1,205 @@
+#include "store/store.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "platform/temporary.h"
+#include "store/journal.h"
+
+namespace tandem::store {
+namespace {
+
+using control::Entry;
+
+class StoreTest : public testing::Test {
+ protected:
+  Store open() { return Store(folder_.path() / "store"); }
+  std::filesystem::path file() const { return folder_.path() / "store/tandem.db"; }
+  platform::TemporaryFolder folder_;
+};
+
+std::vector<Entry> some_entries() {
+  return {{1, {Seconds{5}, NodeJoined{0, "here", {2, kGiB, 1.0}}}, {}},
+          {2, {Seconds{6}, JobSubmitted{0, {}}}, {{1, Request{0, 0, {}}}, {2, Start{0, 1, 0, {}}}}},
+          {3, {Seconds{7}, TaskFailed{0, 1, Failure::killed, "x", "y", {}}}, {{3, FinishJob{0, JobState::failed, "why"}}}}};
+}
+
+std::vector<Entry> all_of(control::Journal& journal) {
+  std::vector<Entry> entries;
+  journal.replay([&](Entry&& entry) { entries.push_back(std::move(entry)); });
+  return entries;
+}
+
+TEST_F(StoreTest, WhatWasAppendedIsThereForTheNextProcess) {
+  std::string id;
+  {
+    auto store = open();
+    id = store.create_run("train", "a", "{}", Seconds{1}).id;
+    store.journal(id)->append(some_entries());
+  }
+  auto store = open();
+  EXPECT_EQ(all_of(*store.journal(id)), some_entries());
+  EXPECT_EQ(store.find(id).state, "failed");
+  EXPECT_EQ(store.find(id).reason, "why");
+}
+
+TEST_F(StoreTest, ABatchIsThereWholeOrNotAtAll) {
+  auto store = open();
+  const auto id = store.create_run("train", "a", "{}", Seconds{1}).id;
+  auto journal = store.journal(id);
+  auto entries = some_entries();
+  entries[2].number = 1;  // the same number twice cannot be
+  EXPECT_THROW(journal->append(entries), SystemError);
+  EXPECT_TRUE(all_of(*journal).empty());
+  journal->append(some_entries());
+  EXPECT_EQ(all_of(*journal).size(), 3u);
+}
+
+TEST_F(StoreTest, AGapInTheJournalIsNoticed) {
+  auto store = open();
+  const auto id = store.create_run("train", "a", "{}", Seconds{1}).id;
+  auto entries = some_entries();
+  entries.erase(entries.begin() + 1);
+  store.journal(id)->append(entries);
+  EXPECT_THROW(all_of(*store.journal(id)), SystemError);
+}
+
+TEST_F(StoreTest, RunsAreFoundByIdBeginningNameAndLast) {
+  auto store = open();
+  const auto first = store.create_run("train", "alpha", "{}", Seconds{1e9});
+  const auto second = store.create_run("train", "beta", "{}", Seconds{1.5e9});
+  EXPECT_EQ(store.find("last").id, second.id);
+  EXPECT_EQ(store.find(first.id.substr(0, 8)).id, first.id);
+  EXPECT_EQ(store.find("alpha").id, first.id);
+  EXPECT_EQ(store.runs().size(), 2u);
+  try {
+    store.find("alpah");
+    FAIL();
+  } catch (const UserError& e) {
+    EXPECT_NE(std::string(e.what()).find("did you mean 'alpha'"), std::string::npos) << e.what();
+  }
+  EXPECT_THROW(store.find("20"), UserError) << "ambiguous or unknown";
+}
+
+TEST_F(StoreTest, ARemovedRunIsGoneWithItsFilesAndItsJournal) {
+  auto store = open();
+  const auto id = store.create_run("train", "a", "{}", Seconds{1}).id;
+  store.journal(id)->append(some_entries());
+  std::ofstream(store.run_folder(id) / "model.pt") << "x";
+  store.remove(id);
+  EXPECT_FALSE(std::filesystem::exists(store.run_folder(id)));
+  EXPECT_THROW(store.find(id), UserError);
+  EXPECT_THROW(store.journal(id), UserError);
+}
+
+TEST_F(StoreTest, OnlyOneProcessHoldsARun) {
+  auto store = open();
+  const auto folder = store.run_folder(store.create_run("train", "a", "{}", Seconds{1}).id);
+  EXPECT_FALSE(RunLock::owner(folder));
+  {
+    const auto lock = RunLock::take(folder);
+    ASSERT_TRUE(lock);
+    EXPECT_FALSE(RunLock::take(folder));
+    EXPECT_EQ(RunLock::owner(folder), ::getpid());
+  }
+  EXPECT_FALSE(RunLock::owner(folder));
+  EXPECT_TRUE(RunLock::take(folder));
+}
+
+TEST_F(StoreTest, AFileThatIsNoStoreIsRefusedWithAdvice) {
+  std::filesystem::create_directories(folder_.path() / "store");
+  std::ofstream(file()) << std::string(8192, 'x');
+  try {
+    open();
+    FAIL();
+  } catch (const SystemError& e) {
+    EXPECT_NE(std::string(e.what()).find("--store"), std::string::npos) << e.what();
+  }
+}
+
+TEST_F(StoreTest, AStoreOfANewerTandemIsRefusedNotDamaged) {
+  open();
+  { Database(file()).execute("PRAGMA user_version=999"); }
+  EXPECT_THROW(open(), UserError);
+}
+
+TEST_F(StoreTest, AnEmptyStoreFromBeforeTheFirstVersionIsBroughtUpToDate) {
+  std::filesystem::create_directories(folder_.path() / "store");
+  { Database(file()).execute("PRAGMA user_version=0"); }
+  EXPECT_TRUE(open().runs().empty());
+}
+
+TEST_F(StoreTest, AFolderThatCannotBeMadeIsSaidSo) {
+  std::ofstream(folder_.path() / "store") << "a file is in the way";
+  EXPECT_THROW(open(), SystemError);
+}
+
+TEST_F(StoreTest, ADamagedEntryIsNamed) {
+  auto store = open();
+  const auto id = store.create_run("train", "a", "{}", Seconds{1}).id;
+  store.journal(id)->append(some_entries());
+  { Database(file()).execute("UPDATE journal SET body = x'ff00' WHERE number = 2"); }
+  try {
+    all_of(*store.journal(id));
+    FAIL();
+  } catch (const SystemError& e) {
+    EXPECT_NE(std::string(e.what()).find("entry 2"), std::string::npos) << e.what();
+  }
+}
+
+TEST_F(StoreTest, AFullDiskLosesNothingThatWasThere) {
+  auto store = open();
+  const auto id = store.create_run("train", "a", "{}", Seconds{1}).id;
+  // SQLite's own limit on pages fails exactly as a full disk does, without needing one.
+  auto entries = some_entries();
+  store.journal(id)->append(std::span(entries).first(1));
+  std::vector<Entry> large{entries[1]};
+  std::get<JobSubmitted>(large[0].event.body).spec.name = std::string(4 << 20, 'n');
+  auto journal = make_limited_journal(file(), 1, 100);
+  try {
+    journal->append(large);
+    FAIL();
+  } catch (const SystemError& e) {
+    EXPECT_NE(std::string(e.what()).find("disk is full"), std::string::npos) << e.what();
+  }
+  EXPECT_EQ(all_of(*store.journal(id)).size(), 1u);
+  store.journal(id)->append(std::span(entries).subspan(1));
+  EXPECT_EQ(all_of(*store.journal(id)).size(), 3u);
+}
+
+// Two processes on one store: neither damages it nor the other's journal.
+TEST_F(StoreTest, TwoProcessesWriteAtTheSameTime) {
+  auto store = open();
+  const std::string ids[2] = {store.create_run("train", "a", "{}", Seconds{1}).id,
+                              store.create_run("train", "b", "{}", Seconds{2}).id};
+  constexpr int kEntries = 100;
+  pid_t children[2];
+  for (int c = 0; c < 2; ++c) {
+    children[c] = ::fork();
+    if (children[c] == 0) {
+      auto journal = open().journal(ids[c]);
+      for (int i = 1; i <= kEntries; ++i) {
+        const Entry entry{i, {Seconds{1.0 * i}, Woke{c}}, {}};
+        journal->append(std::span(&entry, 1));
+      }
+      ::_exit(0);
+    }
+  }
+  for (pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  for (int c = 0; c < 2; ++c) {
+    const auto entries = all_of(*store.journal(ids[c]));
+    ASSERT_EQ(entries.size(), static_cast<std::size_t>(kEntries));
+    for (const auto& entry : entries) EXPECT_EQ(std::get<Woke>(entry.event.body).decision, c);
+  }
+}
+
+}  // namespace
+}  // namespace tandem::store

@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "stats/boosting.h"
+#include "trainer/boosting_model.h"
+#include "trainer/hyper.h"
+#include "trainer/learner.h"
+
+namespace tandem::trainer {
+namespace {
+
+double loss_of_class(const float* probabilities, std::int64_t label) {
+  return -std::log(std::max(static_cast<double>(probabilities[label]), 1e-12));
+}
+
+class BoostingLearner : public Learner {
+ public:
+  BoostingLearner(const Setup& setup, const data::Dataset& dataset)
+      : dataset_(dataset),
+        options_(boosting_options(setup.model, setup.hyper, setup.seed, dataset.classes)),
+        rounds_(static_cast<int>(whole(setup.hyper, "rounds"))),
+        learner_(options_) {
+    targets_ = dataset.train.targets;
+    if (dataset.classes > 0) targets_.assign(dataset.train.labels.begin(), dataset.train.labels.end());
+  }
+
+  void set_threads(int) override {}  // one thread always: that is what makes it deterministic
+
+  double train(std::int64_t) override {
+    learner_.train(table(dataset_.train), targets_, rounds_);
+    return mean_loss(dataset_.train, learner_.predict(table(dataset_.train)));
+  }
+
+  Metrics test() override {
+    const data::Part& part = dataset_.test;
+    const std::vector<float> predicted = learner_.predict(table(part));
+    const double loss = mean_loss(part, predicted);
+    if (dataset_.classes == 0) return {{"error", std::sqrt(loss) / deviation(part.targets)}, {"loss", loss}};
+    std::int64_t right = 0;
+    for (std::int64_t row = 0; row < part.count; ++row) {
+      const float* of = predicted.data() + row * dataset_.classes;
+      right += std::max_element(of, of + dataset_.classes) - of == part.labels[row];
+    }
+    return {{"accuracy", static_cast<double>(right) / static_cast<double>(part.count)}, {"loss", loss}};
+  }
+
+  std::string state() const override { return learner_.serialise(); }
+  void restore(std::string_view state) override { learner_ = stats::Boosting(options_, state); }
+
+  Exported exported() const override {
+    const std::string bytes = learner_.serialise();
+    return {boosting_files(learner_), std::nullopt, "xgboost", hash_name(bytes)};
+  }
+
+ private:
+  stats::Table table(const data::Part& part) const {
+    return {part.values, static_cast<std::int64_t>(part.values.size()) / part.count};
+  }
+
+  double mean_loss(const data::Part& part, const std::vector<float>& predicted) const {
+    double sum = 0;
+    for (std::int64_t row = 0; row < part.count; ++row)
+      sum += dataset_.classes > 0 ? loss_of_class(&predicted[row * dataset_.classes], part.labels[row])
+                                  : std::pow(predicted[row] - part.targets[row], 2);
+    return sum / static_cast<double>(part.count);
+  }
+
+  static double deviation(const std::vector<float>& values) {
+    double mean = 0, squares = 0;
+    for (const float value : values) mean += value / static_cast<double>(values.size());
+    for (const float value : values) squares += std::pow(value - mean, 2);
+    return std::max(std::sqrt(squares / static_cast<double>(values.size())), 1e-12);
+  }
+
+  const data::Dataset& dataset_;
+  stats::BoostingOptions options_;
+  int rounds_;
+  stats::Boosting learner_;
+  std::vector<float> targets_;
+};
+
+}  // namespace
+
+std::unique_ptr<Learner> make_boosting_learner(const Setup& setup, const data::Dataset& dataset) {
+  return std::make_unique<BoostingLearner>(setup, dataset);
+}
+
+}  // namespace tandem::trainer

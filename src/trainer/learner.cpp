@@ -1,0 +1,37 @@
+#include "trainer/learner.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "data/models.h"
+#include "trainer/boosting_model.h"
+#include "trainer/export.h"
+
+namespace tandem::trainer {
+namespace {
+
+// Dense and classical learners see a sample as a row of numbers, whatever its shape.
+bool takes(const ModelEntry& model, data::Kind kind) {
+  if (model.input == name(kind)) return true;
+  const bool rows = model.name == "mlp" || is_boosting(model.name);
+  return rows && kind != data::Kind::text;
+}
+
+}  // namespace
+
+std::unique_ptr<Learner> make_learner(const Setup& setup, const data::Dataset& dataset) {
+  const ModelEntry& model = data::model(setup.model);
+  if (!takes(model, dataset.kind))
+    throw UserError(fmt::format("{} learns from {} data, but {} is {} data", setup.model, model.input,
+                                dataset.name, name(dataset.kind)));
+  const bool regression_only = model.input == "table" && !is_boosting(model.name);
+  if (regression_only && dataset.classes > 0)
+    throw UserError(fmt::format("{} learns numbers, but {} has classes", setup.model, dataset.name));
+  if (dataset.train.count == 0 || dataset.test.count == 0)
+    throw UserError(
+        fmt::format("{} has no {} samples", dataset.name, dataset.train.count == 0 ? "training" : "test"));
+  return is_boosting(setup.model) ? make_boosting_learner(setup, dataset)
+                                  : make_network_learner(setup, dataset);
+}
+
+}  // namespace tandem::trainer

@@ -1,0 +1,135 @@
+#include "trainer/learner.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "trainer/testing.h"
+
+namespace tandem::trainer {
+namespace {
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const ModelEntry& entry : data::models()) names.push_back(entry.name);
+  return names;
+}
+
+// Dropout on, so that the generator's state counts; small batches, so that there are many steps and a short
+// last one.
+Setup busy_setup(const std::string& model, std::int64_t seed = 1) {
+  Values hyper;
+  for (const HyperRule& rule : data::model(model).hyper) {
+    if (rule.name == "dropout") hyper["dropout"] = 0.2;
+    if (rule.name == "batch_size") hyper["batch_size"] = std::int64_t{24};
+    if (rule.name == "optimizer" && data::model(model).input == "image") {
+      hyper["optimizer"] = std::string("adam");
+      hyper["learning_rate"] = 0.003;
+    }
+    if (rule.name == "learning_rate" && data::model(model).input == "text") hyper["learning_rate"] = 0.02;
+    if (rule.name == "embedding_size" || rule.name == "hidden_size") hyper[rule.name] = std::int64_t{16};
+  }
+  return setup_for(model, hyper, seed);
+}
+
+class EveryLearner : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Learner, EveryLearner, testing::ValuesIn(model_names()),
+                         [](const auto& parameter) { return parameter.param; });
+
+TEST_P(EveryLearner, Learns) {
+  const data::Dataset dataset = dataset_for(GetParam());
+  const auto learner = make_learner(busy_setup(GetParam()), dataset);
+  learner->set_threads(1);
+  const double first = learner->train(1);
+  double last = first;
+  for (std::int64_t epoch = 2; epoch <= 12; ++epoch) last = learner->train(epoch);
+  EXPECT_LT(last, 0.8 * first);
+  const Metrics metrics = learner->test();
+  if (dataset.classes > 0)
+    EXPECT_GT(metrics.at("accuracy"), 0.85);
+  else
+    EXPECT_LT(metrics.at("error"), 0.5);
+  EXPECT_TRUE(std::isfinite(metrics.at("loss")));
+}
+
+TEST_P(EveryLearner, RestoredGoesOnAsIfItHadNeverStopped) {
+  const data::Dataset dataset = dataset_for(GetParam());
+  const auto whole = make_learner(busy_setup(GetParam()), dataset);
+  whole->set_threads(1);
+  whole->train(1);
+  whole->test();
+  const std::string saved = whole->state();
+  whole->train(2);
+  whole->train(3);
+  const std::string expected = whole->state();
+
+  const auto resumed = make_learner(busy_setup(GetParam()), dataset);
+  resumed->set_threads(1);
+  resumed->restore(saved);
+  resumed->train(2);
+  resumed->test();  // testing must not disturb the training
+  resumed->train(3);
+  EXPECT_EQ(resumed->state(), expected);
+}
+
+TEST_P(EveryLearner, TheSeedDecides) {
+  if (GetParam() == "linear") GTEST_SKIP() << "a linear model has nothing random in it";
+  const data::Dataset dataset = dataset_for(GetParam());
+  const auto weights_after = [&](std::int64_t seed) {
+    const auto learner = make_learner(busy_setup(GetParam(), seed), dataset);
+    learner->set_threads(1);
+    learner->train(1);
+    return learner->exported().digest;
+  };
+  const auto one = weights_after(1);
+  EXPECT_EQ(one, weights_after(1));
+  EXPECT_NE(one, weights_after(2));
+}
+
+TEST_P(EveryLearner, AnothersStateIsRefused) {
+  const data::Dataset dataset = dataset_for(GetParam());
+  const auto learner = make_learner(busy_setup(GetParam()), dataset);
+  learner->train(1);
+  const std::string state = learner->state();
+  EXPECT_THROW(learner->restore("short"), SystemError);
+  EXPECT_THROW(learner->restore(state.substr(0, state.size() - 3)), SystemError);
+  EXPECT_THROW(learner->restore(state + "x"), SystemError);
+}
+
+TEST(Learner, ADivergingTrainingSaysWhatToDo) {
+  const data::Dataset dataset = table();
+  const auto learner = make_learner(
+      setup_for("jacobinet", {{"learning_rate", 10.0}, {"optimizer", std::string("sgd")}}), dataset);
+  try {
+    for (std::int64_t epoch = 1; epoch <= 50; ++epoch) learner->train(epoch);
+    FAIL() << "it did not diverge";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("learning_rate"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Learner, ModelAndDataMustFit) {
+  const data::Dataset small = images(8), words = texts(), numbers = table();
+  EXPECT_THROW(make_learner(setup_for("lenet5"), words), UserError);
+  EXPECT_THROW(make_learner(setup_for("lstm"), numbers), UserError);
+  EXPECT_THROW(make_learner(setup_for("jacobinet"), images()), UserError);
+  EXPECT_THROW(make_learner(setup_for("lenet5"), small), UserError);
+  data::Dataset empty = images();
+  empty.train = {};
+  EXPECT_THROW(make_learner(setup_for("lenet5"), empty), UserError);
+}
+
+TEST(Learner, ABatchLargerThanTheDataIsTheWholeOfIt) {
+  const data::Dataset dataset = images();
+  const auto learner = make_learner(setup_for("lenet5", {{"batch_size", std::int64_t{4096}}}), dataset);
+  EXPECT_TRUE(std::isfinite(learner->train(1)));
+}
+
+TEST(Learner, TreesLearnClassesOfImagesToo) {
+  const data::Dataset dataset = images();
+  const auto learner = make_learner(setup_for("boosting"), dataset);
+  learner->train(1);
+  EXPECT_GT(learner->test().at("accuracy"), 0.85);
+}
+
+}  // namespace
+}  // namespace tandem::trainer

@@ -1,0 +1,294 @@
+// The real program: started, spoken to over a socket as Tandem does, killed, starved of disk.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include "protocol/message.h"
+#include "trainer/checkpoint.h"
+#include "trainer/export.h"
+#include "trainer/testing.h"
+
+namespace tandem::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_idx(const fs::path& path, std::vector<std::uint32_t> sizes,
+               const std::vector<std::uint8_t>& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  const auto number = [&](std::uint32_t value) {
+    for (int shift = 24; shift >= 0; shift -= 8) file.put(static_cast<char>(value >> shift));
+  };
+  number(0x0800 + static_cast<std::uint32_t>(sizes.size()));
+  for (const std::uint32_t size : sizes) number(size);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+// A tiny mnist, so that an epoch takes milliseconds.
+void write_mnist(const fs::path& folder) {
+  fs::create_directories(folder);
+  for (const auto& [stem, count, seed] : {std::tuple("train", 64U, 1U), std::tuple("t10k", 16U, 2U)}) {
+    const data::Part part = bright_images(count, 28, 10, seed);
+    std::vector<std::uint8_t> pixels, labels(part.labels.begin(), part.labels.end());
+    for (const float value : part.values) pixels.push_back(static_cast<std::uint8_t>(value * 255));
+    write_idx(folder / (std::string(stem) + "-images-idx3-ubyte"), {count, 28, 28}, pixels);
+    write_idx(folder / (std::string(stem) + "-labels-idx1-ubyte"), {count}, labels);
+  }
+}
+
+std::string text_of(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// A started program and Tandem's end of its socket.
+class Program {
+ public:
+  Program(const std::vector<std::string>& arguments, const fs::path& folder, const fs::path& log, bool inside,
+          rlim_t largest_file = RLIM_INFINITY) {
+    int ends[2] = {-1, -1};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error("socketpair");
+    std::vector<char*> words{const_cast<char*>(TANDEM_TRAINER)};
+    for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+    words.push_back(nullptr);
+    const std::string socket = std::to_string(ends[1]), data = (folder.parent_path() / "data").string();
+    pid_ = fork();
+    if (pid_ == 0) {
+      fcntl(ends[1], F_SETFD, 0);
+      const int output = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+      dup2(output, 1);
+      dup2(output, 2);
+      setenv("TANDEM_DATA", data.c_str(), 1);
+      setenv("OMP_NUM_THREADS", "1", 1);
+      if (inside) {
+        setenv("TANDEM_SOCKET", socket.c_str(), 1);
+        setenv("TANDEM_FOLDER", folder.c_str(), 1);
+      }
+      const rlimit limit{largest_file, RLIM_INFINITY};
+      setrlimit(RLIMIT_FSIZE, &limit);
+      execv(TANDEM_TRAINER, words.data());
+      _exit(127);
+    }
+    close(ends[1]);
+    socket_ = ends[0];
+  }
+  ~Program() {
+    hang_up();
+    if (pid_ > 0) kill();
+  }
+
+  void hang_up() {
+    if (socket_ >= 0) close(socket_);
+    socket_ = -1;
+  }
+  void kill() {
+    ::kill(pid_, SIGKILL);
+    wait();
+  }
+  int wait() {
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+  // The next message, or nullopt when the program is gone or `deadline_ms` passed.
+  std::optional<protocol::FromProgram> receive(int deadline_ms = 120000) {
+    while (true) {
+      if (auto line = reader_.next()) return protocol::parse_from_program(*line);
+      pollfd one{socket_, POLLIN, 0};
+      if (poll(&one, 1, deadline_ms) <= 0) return std::nullopt;
+      char bytes[4096];
+      const ssize_t count = read(socket_, bytes, sizeof bytes);
+      if (count <= 0) return std::nullopt;
+      reader_.feed({bytes, static_cast<std::size_t>(count)});
+    }
+  }
+  void send(const protocol::FromTandem& message) {
+    const std::string line = protocol::line(message);
+    (void)!::send(socket_, line.data(), line.size(), MSG_NOSIGNAL);
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int socket_ = -1;
+  protocol::LineReader reader_;
+};
+
+constexpr std::int64_t kEpochs = 6;
+const std::vector<std::string> kTrain{"train", "--model", "lenet5", "--dataset", "mnist"};
+
+struct Fixture : testing::Test {
+  Fixture() {
+    write_mnist(home.path() / "data" / "mnist");
+    fs::create_directories(task);
+  }
+
+  protocol::Begin begin(std::int64_t reported) const {
+    protocol::Begin begin;
+    begin.epochs = kEpochs;
+    begin.reported = reported;
+    begin.folder = task.string();
+    begin.hyper = {{"batch_size", std::int64_t{16}}, {"dropout", 0.3}};
+    return begin;
+  }
+
+  // Plays Tandem for one attempt; `counted` holds the metrics of the epochs counted so far. The program is
+  // killed after so many reports, the last of them unanswered (-1: never); true when it ended by itself,
+  // well.
+  bool attempt(std::vector<Metrics>& counted, int kill_after_reports) {
+    Program program(kTrain, task, log, true);
+    const auto hello = program.receive();
+    if (!hello) return false;
+    const auto& said = std::get<protocol::Hello>(*hello);
+    EXPECT_GE(said.durable_epoch.value_or(-1), static_cast<std::int64_t>(counted.size()));
+    program.send(begin(static_cast<std::int64_t>(counted.size())));
+    for (int reports = 0; reports != kill_after_reports; ++reports) {
+      const auto message = program.receive();
+      if (!message) return program.wait() == 0;
+      const auto& epoch = std::get<protocol::Epoch>(*message);
+      EXPECT_EQ(epoch.number, static_cast<std::int64_t>(counted.size()) + 1);
+      counted.push_back(epoch.metrics);
+      if (reports + 1 != kill_after_reports) program.send(protocol::Answer{});
+    }
+    program.kill();
+    return false;
+  }
+
+  TemporaryFolder home;
+  fs::path task = home.path() / "task", log = home.path() / "log";
+};
+using TrainerProgram = Fixture;
+
+Metrics without_times(Metrics metrics) {
+  for (const char* name : {"seconds_train", "seconds_test", "samples_per_second"}) metrics.erase(name);
+  return metrics;
+}
+
+TEST_F(TrainerProgram, KilledAndResumedEndsWithTheSameWeightsAndMetrics) {
+  std::vector<Metrics> whole, pieces;
+  ASSERT_TRUE(attempt(whole, -1)) << text_of(log);
+  ASSERT_EQ(static_cast<std::int64_t>(whole.size()), kEpochs);
+  const ModelCard expected = read_card(task);
+  fs::remove_all(task);
+  fs::create_directories(task);
+  // Before its first report, after one, after two more; then to the end.
+  EXPECT_FALSE(attempt(pieces, 0));
+  EXPECT_FALSE(attempt(pieces, 1));
+  EXPECT_FALSE(attempt(pieces, 2));
+  ASSERT_TRUE(attempt(pieces, -1)) << text_of(log);
+  const ModelCard resumed = read_card(task);
+  EXPECT_EQ(resumed.digest, expected.digest);
+  ASSERT_EQ(pieces.size(), whole.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(without_times(pieces[i]), without_times(whole[i]));
+}
+
+TEST_F(TrainerProgram, ATornCheckpointCostsAnEpochButNothingElse) {
+  std::vector<Metrics> whole, pieces;
+  ASSERT_TRUE(attempt(whole, -1)) << text_of(log);
+  const std::string expected = read_card(task).digest;
+  fs::remove_all(task);
+  EXPECT_FALSE(attempt(pieces, 3));
+  fs::resize_file(task / "checkpoint-00000003.tck", 100);
+  {
+    Program program(kTrain, task, log, true);
+    EXPECT_EQ(std::get<protocol::Hello>(*program.receive()).durable_epoch, 2);
+    program.send(begin(3));
+    for (std::int64_t epoch = 4; epoch <= kEpochs; ++epoch) {
+      const auto message = program.receive();
+      ASSERT_TRUE(message) << text_of(log);
+      EXPECT_EQ(std::get<protocol::Epoch>(*message).number, epoch);
+      program.send(protocol::Answer{});
+    }
+    EXPECT_EQ(program.wait(), 0);
+  }
+  EXPECT_EQ(read_card(task).digest, expected);
+  const std::string said = text_of(log);
+  EXPECT_NE(said.find("checkpoint-00000003.tck is skipped"), std::string::npos) << said;
+  EXPECT_NE(said.find("training epochs 3 to 3 again"), std::string::npos) << said;
+}
+
+TEST_F(TrainerProgram, EndsByItselfWhenTandemIsGone) {
+  Program program(kTrain, task, log, true);
+  ASSERT_TRUE(program.receive());
+  protocol::Begin forever = begin(0);
+  forever.epochs = 1000000;
+  program.send(forever);
+  ASSERT_TRUE(program.receive());
+  program.hang_up();  // in the middle of a report; it would train for hours otherwise
+  EXPECT_EQ(program.wait(), 1);
+  EXPECT_NE(text_of(log).find("Tandem is gone"), std::string::npos) << text_of(log);
+}
+
+TEST_F(TrainerProgram, StopsWhenToldAndLeavesTheModel) {
+  Program program(kTrain, task, log, true);
+  ASSERT_TRUE(program.receive());
+  program.send(begin(0));
+  ASSERT_TRUE(program.receive());
+  program.send(protocol::Answer{true, false, std::nullopt});
+  EXPECT_EQ(program.wait(), 0) << text_of(log);
+  EXPECT_TRUE(fs::exists(task / "model.json"));
+}
+
+TEST_F(TrainerProgram, AFullDiskIsSaid) {
+  Program program(
+      {"train", "--model", "lenet5", "--dataset", "mnist", "--epochs", "2", "--folder", task.string()}, task,
+      log, false, 1 << 16);
+  EXPECT_EQ(program.wait(), 1);
+  EXPECT_NE(text_of(log).find("File too large"), std::string::npos) << text_of(log);
+  EXPECT_TRUE(fs::is_empty(task));
+}
+
+TEST_F(TrainerProgram, WorksAloneAndCanBeAsked) {
+  const std::string folder = task.string();
+  Program train({"train", "--model", "lenet5", "--dataset", "mnist", "--epochs", "2", "--folder", folder},
+                task, log, false);
+  ASSERT_EQ(train.wait(), 0) << text_of(log);
+  const std::string images = (home.path() / "data" / "mnist" / "t10k-images-idx3-ubyte").string();
+  Program predict({"predict", "--folder", folder, images}, task, log, false);
+  ASSERT_EQ(predict.wait(), 0) << text_of(log);
+  const std::string predicted = text_of(log);
+  EXPECT_EQ(std::count(predicted.begin(), predicted.end(), '\n'), 16);
+  Program infer({"infer", "--folder", folder, "--requests", "20", "--batch", "4"}, task, log, false);
+  ASSERT_EQ(infer.wait(), 0) << text_of(log);
+  for (const char* name : {"requests 20", "requests_per_second", "latency_p50", "latency_p99"})
+    EXPECT_NE(text_of(log).find(name), std::string::npos) << text_of(log);
+}
+
+TEST_F(TrainerProgram, WhatAPersonCanFixExitsWithTwo) {
+  const std::vector<std::vector<std::string>> wrong{
+      {"train", "--model", "lenet6", "--dataset", "mnist"},
+      {"train", "--model", "lenet5", "--dataset", "mnist", "--hyper", "batch_size=0"},
+      {"train", "--model", "lenet5", "--dataset", "nothing", "--folder", task.string()},
+      {"predict", "--folder", task.string(), "absent"},
+      {"infer", "--folder", (home.path() / "absent").string()},
+      {"dance"}};
+  for (const auto& arguments : wrong) {
+    Program program(arguments, task, log, false);
+    EXPECT_EQ(program.wait(), 2) << text_of(log);
+    EXPECT_FALSE(text_of(log).empty());
+  }
+}
+
+TEST_F(TrainerProgram, PythonRunsTheExportedModel) {
+  if (std::system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0)
+    GTEST_SKIP() << "python3-torch is not there";
+  Program train(
+      {"train", "--model", "lenet5", "--dataset", "mnist", "--epochs", "1", "--folder", task.string()}, task,
+      log, false);
+  ASSERT_EQ(train.wait(), 0) << text_of(log);
+  const std::string script = "import torch; m = torch.jit.load('" + (task / "model.pt").string() +
+                             "'); assert m(torch.rand(3, 1, 28, 28)).shape == (3, 10)";
+  EXPECT_EQ(std::system(("/usr/bin/python3 -c \"" + script + "\"").c_str()), 0);
+}
+
+}  // namespace
+}  // namespace tandem::trainer

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/models.h"
+#include "protocol/client.h"
+#include "trainer/commands.h"
+#include "trainer/hang_up.h"
+#include "trainer/session.h"
+
+namespace tandem::trainer {
+namespace {
+
+void warn(const std::string& message) {
+  fmt::print(stderr, "tandem-trainer: {}\n", message);
+}
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string epoch_line(std::int64_t epoch, std::int64_t epochs, const Metrics& metrics) {
+  std::string line = fmt::format("epoch {}/{}:", epoch, epochs);
+  for (const auto& [name, value] : metrics) line += fmt::format(" {} {:.4g}", name, value);
+  return line;
+}
+
+Values hyper_from(const std::vector<std::string>& written) {
+  Values hyper;
+  for (const std::string& pair : written) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw UserError("--hyper " + printable(pair, 80) +
+                      ": write it as name=value, as in --hyper batch_size=64");
+    hyper[pair.substr(0, equals)] = parse_value(pair.substr(equals + 1));
+  }
+  return hyper;
+}
+
+Metrics run(const Task& task, const std::optional<Checkpoint>& found, const Outside& outside) {
+  const data::Dataset dataset = data::load(task.dataset, data::folders_from_environment());
+  const auto learner = make_learner(task.setup, dataset);
+  return run_session(task, dataset, *learner, found, outside);
+}
+
+int train_alone(const TrainOptions& options) {
+  Task task;
+  task.setup = {options.model, data::with_defaults(data::model(options.model), hyper_from(options.hyper)),
+                options.seed};
+  task.dataset = options.dataset;
+  task.epochs = options.epochs;
+  task.keep_checkpoints = options.keep;
+  task.threads = options.threads;
+  task.folder =
+      options.folder.empty() ? std::filesystem::path(options.model + "-" + options.dataset) : options.folder;
+  const auto found = newest_checkpoint(task.folder, warn);
+  // Nobody else counts: what is in the checkpoint was shown when it was trained.
+  task.reported = found ? std::min(found->epoch(), task.epochs) : 0;
+  if (found) warn(fmt::format("going on after epoch {} in {}", found->epoch(), task.folder.string()));
+  Outside outside;
+  outside.warn = warn;
+  outside.seconds = steady_seconds;
+  outside.checkpointed = [](std::int64_t) {};
+  outside.report = [&](std::int64_t epoch, const Metrics& metrics) {
+    fmt::print(stderr, "{}\n", epoch_line(epoch, task.epochs, metrics));
+    return protocol::Answer{};
+  };
+  const Metrics last = run(task, found, outside);
+  for (const auto& [name, value] : last) fmt::print("{} {:.6g}\n", name, value);
+  fmt::print("model {}\n", (task.folder / "model.json").string());
+  return 0;
+}
+
+int train_inside(const TrainOptions& options, protocol::Client& client) {
+  const HangUpWatch watch(socket_of_environment());
+  const char* folder = std::getenv("TANDEM_FOLDER");
+  const auto found = folder ? newest_checkpoint(folder, warn) : std::nullopt;
+  const protocol::Begin begin =
+      client.hello({protocol::kVersion, {"threads"}, found ? found->epoch() : std::int64_t{0}});
+  if (folder && std::filesystem::path(folder) != begin.folder)
+    throw UserError(fmt::format("TANDEM_FOLDER is {}, but Tandem said {}", folder, begin.folder));
+  Task task;
+  task.setup = {options.model, data::with_defaults(data::model(options.model), begin.hyper), begin.seed};
+  task.dataset = options.dataset;
+  task.epochs = begin.epochs;
+  task.reported = begin.reported;
+  task.keep_checkpoints = begin.keep_checkpoints;
+  task.threads = begin.system.cores;
+  task.folder = begin.folder;
+  Outside outside;
+  outside.warn = warn;
+  outside.seconds = steady_seconds;
+  outside.checkpointed = [&](std::int64_t epoch) { client.checkpointed(epoch); };
+  outside.report = [&](std::int64_t epoch, const Metrics& metrics) {
+    fmt::print(stderr, "{}\n", epoch_line(epoch, task.epochs, metrics));
+    const protocol::Answer answer = client.report({epoch, metrics});
+    // From here on Tandem may hang up at any time, and the model must still be written.
+    if (answer.stop || epoch == task.epochs) watch.disarm();
+    return answer;
+  };
+  run(task, found, outside);
+  return 0;
+}
+
+}  // namespace
+
+int train_command(const TrainOptions& options) {
+  data::model(options.model);
+  auto client = protocol::Client::connect();
+  return client ? train_inside(options, *client) : train_alone(options);
+}
+
+}  // namespace tandem::trainer

@@ -1,0 +1,137 @@
+#include "tune/train.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tandem::tune {
+namespace {
+
+const TaskView* task_of(const View& view, JobId job) {
+  for (const auto& task : view.tasks)
+    if (task.job == job) return &task;
+  return nullptr;
+}
+
+bool fits_somewhere(const View& view, const Resources& wanted) {
+  return std::any_of(view.nodes.begin(), view.nodes.end(), [&](const NodeView& node) {
+    return wanted.cores <= node.capacity.cores && wanted.memory <= node.capacity.memory;
+  });
+}
+
+bool worth_another_attempt(const TaskView& task, const TaskFailed& failed, int retries) {
+  if (failed.failure == Failure::lost) return true;
+  if (task.failures > retries) return false;
+  const bool progressed = !task.epochs.empty() && task.epochs.back().attempt == failed.attempt;
+  switch (failed.failure) {
+    case Failure::killed:
+    case Failure::stalled: return true;
+    case Failure::crashed: return progressed;
+    default: return false;
+  }
+}
+
+struct Step {
+  const View& view;
+  std::vector<DecisionBody> out;
+
+  const JobView& job_of(TaskId task) const {
+    return view.jobs[static_cast<std::size_t>(view.tasks[static_cast<std::size_t>(task)].job)];
+  }
+
+  void ask(const JobView& job) {
+    if (!fits_somewhere(view, job.spec.system)) {
+      out.push_back(FinishJob{job.id, JobState::failed,
+                              fmt::format("it asks for {}, more than any node has", text(job.spec.system))});
+      return;
+    }
+    const TaskView* known = task_of(view, job.id);
+    const TaskId id = known ? known->id : static_cast<TaskId>(view.tasks.size());
+    out.push_back(Request{id, job.id, job.spec.system});
+  }
+
+  void arm_time_limit(const JobView& job) {
+    if (job.spec.limits.time) out.push_back(Wake{view.now + (*job.spec.limits.time - job.active)});
+  }
+
+  void operator()(const JobSubmitted& e) {
+    const auto& job = view.jobs[static_cast<std::size_t>(e.job)];
+    ask(job);
+    arm_time_limit(job);
+  }
+  void operator()(const JobResumed& e) {
+    const auto& job = view.jobs[static_cast<std::size_t>(e.job)];
+    const TaskView* task = task_of(view, e.job);
+    if (task == nullptr || !task->holds_resources()) ask(job);
+    arm_time_limit(job);
+  }
+  void operator()(const JobCancelled& e) {
+    const auto& job = view.jobs[static_cast<std::size_t>(e.job)];
+    const TaskView* task = task_of(view, e.job);
+    const bool running = task != nullptr && task->holds_resources();
+    if (!running && job.state == JobState::running) finish(job, JobState::stopped, job.cancel_reason);
+  }
+  void operator()(const EpochEnded& e) {
+    if (view.tasks[static_cast<std::size_t>(e.task)].state == TaskState::running && !job_of(e.task).cancelled)
+      out.push_back(Continue{e.task, e.attempt, e.epoch});
+  }
+  void operator()(const TaskEnded& e) {
+    const auto& job = job_of(e.task);
+    const auto reported = view.tasks[static_cast<std::size_t>(e.task)].reported();
+    if (job.state != JobState::running) return;
+    if (reported >= job.spec.epochs)
+      finish(job, JobState::finished, "");
+    else if (job.cancelled)
+      finish(job, JobState::stopped, job.cancel_reason);
+    else
+      finish(job, JobState::finished,
+             fmt::format("the program ended by itself after {} of {} epochs", reported, job.spec.epochs));
+  }
+  void operator()(const TaskFailed& e) { after_failure(e); }
+  void operator()(const DecisionRefused& e) {
+    // A refused Start has become the task's last failure in the view.
+    for (const auto& task : view.tasks)
+      if (task.state == TaskState::failed && task.last_failure && task.last_failure->detail == e.reason &&
+          job_of(task.id).state == JobState::running)
+        after_failure(*task.last_failure);
+  }
+  void operator()(const Woke&) {
+    for (const auto& job : view.jobs) {
+      if (job.state != JobState::running || !job.spec.limits.time) continue;
+      if (job.active >= *job.spec.limits.time)
+        finish(job, JobState::stopped, "limits.time of " + text(*job.spec.limits.time) + " is used up");
+      else
+        arm_time_limit(job);  // the clock was set back, or a session ended in between
+    }
+  }
+  template <class Other>
+  void operator()(const Other&) {}
+
+  void after_failure(const TaskFailed& e) {
+    const auto& job = job_of(e.task);
+    const auto& task = view.tasks[static_cast<std::size_t>(e.task)];
+    if (job.state != JobState::running) return;
+    if (job.cancelled)
+      finish(job, JobState::stopped, job.cancel_reason);
+    else if (task.reported() >= job.spec.epochs && e.failure == Failure::lost)
+      ask(job);  // all epochs counted, but the model may not have been written
+    else if (worth_another_attempt(task, e, job.spec.limits.retries))
+      ask(job);
+    else
+      finish(job, JobState::failed, fmt::format("{}: {}", name(e.failure), e.detail));
+  }
+
+  void finish(const JobView& job, JobState state, std::string reason) {
+    out.push_back(FinishJob{job.id, state, std::move(reason)});
+  }
+};
+
+}  // namespace
+
+std::vector<DecisionBody> TrainController::step(const View& view, const Event& event) {
+  Step step{view, {}};
+  std::visit(step, event.body);
+  return std::move(step.out);
+}
+
+}  // namespace tandem::tune

@@ -1,0 +1,201 @@
+// What every world must do (DESIGN section 1). A new world adds a factory at the end and passes unchanged.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "platform/temporary.h"
+#include "control/ports.h"
+#include "runtime/local/world.h"
+
+namespace tandem {
+namespace {
+
+// A world under test, and how to say in it "a program that does this".
+struct Candidate {
+  virtual ~Candidate() = default;
+  virtual control::World& world() = 0;
+  virtual spec::Program well_behaved() = 0;  // reports each epoch, keeps checkpoints
+  virtual spec::Program hanging() = 0;       // starts, never reports
+};
+
+using Factory = std::unique_ptr<Candidate> (*)();
+
+class WorldContract : public testing::TestWithParam<Factory> {
+ protected:
+  WorldContract() : candidate_(GetParam()()) {
+    for (const auto& node : candidate_->world().nodes()) view_.apply(Event{Seconds{1}, node});
+  }
+  void submit(spec::Program program, std::int64_t epochs = 3, Seconds stall = Seconds{60}) {
+    spec::TrainJob job;
+    job.program = std::move(program);
+    job.epochs = epochs;
+    job.limits.stall = stall;
+    view_.apply(Event{Seconds{1}, JobSubmitted{static_cast<JobId>(view_.jobs.size()), job}});
+  }
+  DecisionId decide(DecisionBody body) {
+    const Decision decision{view_.next_decision, std::move(body)};
+    view_.apply(decision);
+    candidate_->world().carry_out(decision, view_);
+    return decision.id;
+  }
+  void start(TaskId task = 0, Attempt attempt = 1, Resources granted = {}) {
+    decide(Request{task, 0, granted});
+    decide(Start{task, attempt, 0, granted});
+  }
+  // All events until one of this kind came.
+  template <class Kind>
+  Kind until() {
+    for (int rounds = 0; rounds < 600; ++rounds)
+      for (auto& event : candidate_->world().wait(Seconds{0.1})) {
+        view_.apply(event);
+        seen_.push_back(event);
+        if (const auto* found = std::get_if<Kind>(&event.body)) return *found;
+      }
+    ADD_FAILURE() << "waited a minute for nothing";
+    return {};
+  }
+  template <class Kind>
+  int count() const {
+    int n = 0;
+    for (const auto& event : seen_) n += std::holds_alternative<Kind>(event.body);
+    return n;
+  }
+
+  std::unique_ptr<Candidate> candidate_;
+  View view_;
+  std::vector<Event> seen_;
+};
+
+TEST_P(WorldContract, AStartHasOneOutcomeAndEpochsComeInOrder) {
+  submit(candidate_->well_behaved());
+  start();
+  for (std::int64_t epoch = 1; epoch <= 3; ++epoch) {
+    EXPECT_EQ(until<EpochEnded>().epoch, epoch);
+    decide(Continue{0, 1, epoch});
+  }
+  until<TaskEnded>();
+  EXPECT_EQ(count<TaskStarted>(), 1);
+  EXPECT_EQ(count<EpochEnded>(), 3);
+  EXPECT_TRUE(view_.open.empty());
+}
+
+TEST_P(WorldContract, AReportIsAnsweredOnlyByADecision) {
+  submit(candidate_->well_behaved());
+  start();
+  until<EpochEnded>();
+  for (const auto& event : candidate_->world().wait(Seconds{0.2}))
+    EXPECT_FALSE(std::holds_alternative<EpochEnded>(event.body)) << "it went on by itself";
+}
+
+TEST_P(WorldContract, TheSameStartTwiceStartsOnce) {
+  submit(candidate_->well_behaved(), 1);
+  start();
+  candidate_->world().carry_out(Decision{view_.next_decision - 1, Start{0, 1, 0, {}}}, view_);
+  until<EpochEnded>();
+  decide(Continue{0, 1, 1});
+  until<TaskEnded>();
+  EXPECT_EQ(count<TaskStarted>(), 1);
+}
+
+TEST_P(WorldContract, NothingIsGrantedTwice) {
+  submit(candidate_->hanging());
+  const auto whole = view_.nodes[0].capacity;
+  start(0, 1, {whole.cores, 0, 1.0});
+  until<TaskStarted>();
+  const auto second = decide(Request{1, 0, {1, 0, 1.0}}) + 1;
+  decide(Start{1, 1, 0, {1, 0, 1.0}});
+  EXPECT_EQ(until<DecisionRefused>().decision, second);
+}
+
+TEST_P(WorldContract, AResizeIsConfirmedAndWhatItFreedCanBeUsed) {
+  if (view_.nodes[0].capacity.cores < 2) GTEST_SKIP() << "one core only";
+  submit(candidate_->hanging());
+  start(0, 1, {view_.nodes[0].capacity.cores, 0, 1.0});
+  until<TaskStarted>();
+  const auto resize = decide(Resize{0, 1, {1, 0, 1.0}});
+  const auto changed = until<SystemChanged>();
+  EXPECT_EQ(changed.decision, resize);
+  EXPECT_EQ(changed.granted.cores, 1);
+  start(1, 1, {1, 0, 1.0});
+  EXPECT_EQ(until<TaskStarted>().task, 1);
+  decide(Resize{0, 1, {view_.nodes[0].capacity.cores, 0, 1.0}});
+  until<DecisionRefused>();
+  EXPECT_EQ(view_.tasks[0].granted.cores, 1);
+}
+
+TEST_P(WorldContract, AStopEndsATaskThatWaitsAndOneThatDoesNot) {
+  submit(candidate_->well_behaved());
+  start();
+  until<EpochEnded>();
+  decide(Stop{0, 1, "enough"});
+  EXPECT_EQ(until<TaskEnded>().task, 0);
+  EXPECT_TRUE(view_.open.empty());
+
+  view_.jobs[0].spec.program = candidate_->hanging();
+  start(1);
+  until<TaskStarted>();
+  decide(Stop{1, 1, "enough"});
+  EXPECT_EQ(until<TaskEnded>().task, 1);
+  EXPECT_EQ(count<TaskFailed>(), 0);
+}
+
+TEST_P(WorldContract, CommandsForAnAttemptThatIsOverAreRefused) {
+  submit(candidate_->well_behaved(), 1);
+  start();
+  until<EpochEnded>();
+  decide(Continue{0, 1, 1});
+  until<TaskEnded>();
+  const auto late = decide(TakeCheckpoint{0, 1});
+  EXPECT_EQ(until<DecisionRefused>().decision, late);
+}
+
+TEST_P(WorldContract, AStalledTaskFailsAsSuch) {
+  submit(candidate_->hanging(), 3, Seconds{0.3});
+  start();
+  EXPECT_EQ(until<TaskFailed>().failure, Failure::stalled);
+}
+
+TEST_P(WorldContract, ACheckpointIsTakenWhenAskedFor) {
+  submit(candidate_->well_behaved());
+  start();
+  until<EpochEnded>();
+  const auto asked = decide(TakeCheckpoint{0, 1});
+  decide(Continue{0, 1, 1});
+  EXPECT_EQ(until<CheckpointTaken>().decision, asked);
+}
+
+TEST_P(WorldContract, AWakeComesBack) {
+  submit(candidate_->hanging());
+  const auto asked = decide(Wake{candidate_->world().now() + Seconds{0.05}});
+  EXPECT_EQ(until<Woke>().decision, asked);
+  EXPECT_GE(candidate_->world().now().value, seen_.back().at.value);
+}
+
+TEST_P(WorldContract, ASecondAttemptGoesOnAfterTheFirst) {
+  submit(candidate_->well_behaved());
+  start();
+  until<EpochEnded>();
+  decide(Stop{0, 1, "moved"});
+  until<TaskEnded>();
+  start(0, 2);
+  EXPECT_EQ(until<EpochEnded>().epoch, 2);
+  EXPECT_EQ(view_.tasks[0].epochs.size(), 2u);
+}
+
+// ---- worlds ----
+
+struct LocalCandidate final : Candidate {
+  LocalCandidate()
+      : world_({.run = "contract-" + std::to_string(::getpid()), .folder = folder_.path(), .grace = Seconds{0.2}}) {}
+  control::World& world() override { return world_; }
+  spec::Program well_behaved() override { return {"", "", {SPEAKER}}; }
+  spec::Program hanging() override { return {"", "", {SPEAKER, "--hang-at", "1"}}; }
+
+  platform::TemporaryFolder folder_;
+  local::LocalWorld world_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Local, WorldContract,
+                         testing::Values(+[]() -> std::unique_ptr<Candidate> { return std::make_unique<LocalCandidate>(); }));
+
+}  // namespace
+}  // namespace tandem

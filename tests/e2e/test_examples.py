@@ -1,0 +1,35 @@
+"""Every file in examples/ runs as it is."""
+
+import unittest
+
+from e2e.harness import ROOT, Case
+
+
+class Examples(Case):
+    pass
+
+
+def check(name):
+    def run(self):
+        spec = ROOT / "examples" / name
+        dataset = next((word for word in ("mnist",) if f"dataset: {word}" in spec.read_text()), None)
+        if dataset and not next(row for row in self.json("data", "list")["datasets"] if row["name"] == dataset)["available"]:
+            self.skipTest(f"{dataset} is not here; set TANDEM_DATA")
+        self.environment["PYTHONPATH"] = str(ROOT / "python")
+        result = self.json("train", spec)
+        self.assertEqual(result["state"], "finished")
+        self.assertEqual(len(result["epochs"]), result["epochs_wanted"])
+        first, last = (result["epochs"][i]["metrics"] for i in (0, -1))
+        for metric, better in (("accuracy", 1), ("error", -1), ("loss", -1)):
+            if metric in first:
+                self.assertGreaterEqual(better * last[metric], better * first[metric], f"{name} learned nothing")
+                break
+
+    return run
+
+
+for path in sorted((ROOT / "examples").glob("*.yaml")):
+    setattr(Examples, "test_" + path.stem.replace("-", "_"), check(path.name))
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,141 @@
+// A small program that speaks the protocol, for tests and benchmarks: well-behaved by default, badly on request.
+//
+// Each epoch stirs a 64-bit state by (seed, epoch), so that a lost, repeated or reordered epoch shows in the result.
+//   speaker [--sleep-ms N] [--no-checkpoints] [--no-hello] [--report-past-the-end]
+//           [--crash-at E] [--kill-at E] [--hang-at E] [--nan-at E] [--garbage-at E] [--skip-at E] [--exit-at E]
+//           [--silent] [--eat BYTES-at-epoch-1] [--fork] [--escape] [--deaf] [--say TEXT]
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "protocol/client.h"
+
+using namespace tandem;
+
+namespace {
+
+std::map<std::string, std::string> options;
+
+bool is(const char* name) {
+  return options.contains(name);
+}
+bool now_is(const char* name, std::int64_t epoch) {
+  return is(name) && std::atoll(options[name].c_str()) == epoch;
+}
+
+struct State {
+  std::int64_t epoch = 0;
+  std::uint64_t stirred = 0;
+};
+
+std::string file(const char* name) {
+  return std::string(std::getenv("TANDEM_FOLDER")) + "/" + name;
+}
+
+State load() {
+  State state;
+  std::ifstream(file("state")) >> state.epoch >> state.stirred;
+  return state;
+}
+
+void save(const State& state, const char* name) {
+  const std::string beside = file(name) + ".new";
+  const std::string text = std::to_string(state.epoch) + " " + std::to_string(state.stirred) + "\n";
+  const int out = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (out < 0 || ::write(out, text.data(), text.size()) < 0 || ::fsync(out) != 0) std::_Exit(9);
+  ::close(out);
+  ::rename(beside.c_str(), file(name).c_str());
+}
+
+double metric_of(const State& state) {
+  return static_cast<double>(state.stirred >> 11) * 0x1.0p-53;
+}
+
+void misbehave(std::int64_t epoch, int socket) {
+  if (now_is("--crash-at", epoch)) {
+    std::fprintf(stderr, "speaker: something broke\n");
+    std::exit(7);
+  }
+  if (now_is("--exit-at", epoch)) std::exit(0);
+  if (now_is("--kill-at", epoch)) ::raise(SIGKILL);
+  if (now_is("--hang-at", epoch))
+    while (true) ::pause();
+  auto write_raw = [&](const char* line) { [[maybe_unused]] auto sent = ::send(socket, line, std::strlen(line), 0); };
+  if (now_is("--nan-at", epoch)) write_raw("{\"type\":\"epoch\",\"metrics\":{\"loss\":NaN}}\n");
+  if (now_is("--garbage-at", epoch)) write_raw("!! this is not the protocol !!\n");
+  if (now_is("--skip-at", epoch)) write_raw("{\"type\":\"epoch\",\"epoch\":99,\"metrics\":{}}\n");
+  if (now_is("--nan-at", epoch) || now_is("--garbage-at", epoch) || now_is("--skip-at", epoch))
+    while (true) ::pause();
+}
+
+void eat(std::int64_t bytes) {
+  std::vector<std::vector<char>> eaten;
+  for (std::int64_t sum = 0; sum < bytes; sum += 1 << 20) eaten.emplace_back(1 << 20, 'x');
+}
+
+void make_children() {
+  if (!is("--fork") && !is("--escape")) return;
+  if (::fork() != 0) return;
+  if (is("--escape")) ::setsid();
+  std::ofstream(file("child")) << ::getpid() << std::flush;
+  while (true) ::pause();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const bool has_value = i + 1 < argc && std::strncmp(argv[i + 1], "--", 2) != 0;
+    options[argv[i]] = has_value ? argv[i + 1] : "";
+    if (has_value) ++i;
+  }
+  if (is("--say")) std::printf("%s\n", options["--say"].c_str()), std::fflush(stdout);
+  if (is("--silent")) return 0;
+  if (is("--deaf")) ::signal(SIGTERM, SIG_IGN);
+  auto client = protocol::Client::connect();
+  if (!client) return 2;
+  const int socket = std::atoi(std::getenv("TANDEM_SOCKET"));
+  make_children();
+  try {
+    State state = is("--no-checkpoints") ? State{} : load();
+    protocol::Begin begin;
+    if (is("--no-hello")) {
+      begin.epochs = std::atoll(std::getenv("TANDEM_EPOCHS"));
+    } else {
+      protocol::Hello hello;
+      if (!is("--no-checkpoints")) hello.durable_epoch = state.epoch;
+      begin = client->hello(hello);
+    }
+    // A checkpoint whose report was lost is reported now.
+    if (!is("--no-checkpoints") && state.epoch > begin.reported) {
+      if (client->report({state.epoch, {{"value", metric_of(state)}}}).stop) return 0;
+    }
+    for (std::int64_t epoch = state.epoch + 1; epoch <= begin.epochs || is("--report-past-the-end"); ++epoch) {
+      misbehave(epoch, socket);
+      if (is("--eat") && epoch == 1) eat(std::atoll(options["--eat"].c_str()));
+      if (is("--sleep-ms")) ::usleep(static_cast<useconds_t>(std::atoi(options["--sleep-ms"].c_str())) * 1000);
+      state.stirred = Random(state.stirred ^ static_cast<std::uint64_t>(begin.seed), static_cast<std::uint64_t>(epoch)).bits();
+      state.epoch = epoch;
+      if (!is("--no-checkpoints")) save(state, "state");
+      protocol::Epoch report{std::nullopt, {{"value", metric_of(state)}}};
+      if (!is("--no-hello")) report.number = epoch;
+      const auto answer = client->report(report);
+      if (answer.checkpoint) client->checkpointed(epoch);
+      if (answer.system) std::printf("told: %d cores\n", answer.system->cores), std::fflush(stdout);
+      if (answer.stop) return 0;
+    }
+    save(state, "result");
+  } catch (const protocol::Gone&) {
+    return 1;
+  }
+}

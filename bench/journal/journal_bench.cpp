@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "platform/temporary.h"
 #include "control/loop.h"
+#include "platform/temporary.h"
 #include "store/store.h"
 
 using namespace tandem;
@@ -28,18 +28,27 @@ double seconds_of(const std::function<void()>& work) {
 
 // What a real run writes most: an epoch with metrics, energy and a profile, and its Continue.
 control::Entry epoch_entry(std::int64_t number) {
-  EpochEnded epoch{0, 1, number, {{"accuracy", 0.95}, {"loss", 0.17}}, Seconds{1.25},
-                   Energy{Joules{31.5}, "model (idle 8 W, busy 30 W)"}, {{{"task-clock", 1.98}, {"page-faults", 120.0}}}};
-  return {number, {Seconds{1e9 + static_cast<double>(number)}, std::move(epoch)}, {{number, Continue{0, 1, number}}}};
+  EpochEnded epoch{0,
+                   1,
+                   number,
+                   {{"accuracy", 0.95}, {"loss", 0.17}},
+                   Seconds{1.25},
+                   Energy{Joules{31.5}, "model (idle 8 W, busy 30 W)"},
+                   {{{"task-clock", 1.98}, {"page-faults", 120.0}}}};
+  return {number,
+          {Seconds{1e9 + static_cast<double>(number)}, std::move(epoch)},
+          {{number, Continue{0, 1, number}}}};
 }
 
-double append(store::Store& store, const std::string& run, std::int64_t from, std::int64_t count, std::int64_t batch) {
+double append(store::Store& store, const std::string& run, std::int64_t from, std::int64_t count,
+              std::int64_t batch) {
   auto journal = store.journal(run);
   std::vector<control::Entry> entries;
   return seconds_of([&] {
     for (std::int64_t number = from; number < from + count;) {
       entries.clear();
-      for (std::int64_t i = 0; i < batch && number < from + count; ++i) entries.push_back(epoch_entry(number++));
+      for (std::int64_t i = 0; i < batch && number < from + count; ++i)
+        entries.push_back(epoch_entry(number++));
       journal->append(entries);
     }
   });
@@ -66,7 +75,8 @@ int main() {
              fmt::join(rates, " "), kRepeats, median(rates), kAppendFloor);
 
   const auto single = store.create_run("train", "one by one", "{}", Seconds{2}).id;
-  fmt::print("append, one by one:   {:.0f} events/s (each its own commit)\n", 500 / append(store, single, 1, 500, 1));
+  fmt::print("append, one by one:   {:.0f} events/s (each its own commit)\n",
+             500 / append(store, single, 1, 500, 1));
 
   std::vector<double> replays;
   for (int r = 0; r < 3; ++r) {
@@ -75,8 +85,8 @@ int main() {
     replays.push_back(seconds_of([&] { journal->replay([&](control::Entry&&) { ++seen; }); }));
     if (seen != kEvents) return 1;
   }
-  fmt::print("replay of {}:    {:.2f} s (median of 3: {:.2f} s), ceiling {:.0f} s\n", kEvents, fmt::join(replays, " "),
-             median(replays), kReplayCeiling);
+  fmt::print("replay of {}:    {:.2f} s (median of 3: {:.2f} s), ceiling {:.0f} s\n", kEvents,
+             fmt::join(replays, " "), median(replays), kReplayCeiling);
   const bool good = median(rates) >= kAppendFloor && median(replays) <= kReplayCeiling;
   fmt::print("\n{}\n", good ? "both hold" : "MISSED");
   return good ? 0 : 1;

@@ -1,8 +1,9 @@
-// bench/tasks: how many do-nothing tasks a second go all the way: request, allocation, cgroup, process, sensor,
-// protocol, journal, and the end.
+// bench/tasks: how many do-nothing tasks a second go all the way: request, allocation, cgroup, process,
+// sensor, protocol, journal, and the end.
 //
-// Each task is the native program `speaker` with one epoch and one core; as many run at a time as there are cores.
-// Floor (issue 2): 150 tasks a second on 2 cores. Prints each repeat and the median; exits 1 below the floor.
+// Each task is the native program `speaker` with one epoch and one core; as many run at a time as there are
+// cores. Floor (issue 2): 150 tasks a second on 2 cores. Prints each repeat and the median; exits 1 below the
+// floor.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,10 +11,10 @@
 #include <chrono>
 #include <filesystem>
 
-#include "platform/temporary.h"
 #include "control/loop.h"
 #include "measure/task_sensor.h"
 #include "place/fifo.h"
+#include "platform/temporary.h"
 #include "runtime/local/world.h"
 #include "store/store.h"
 
@@ -31,10 +32,12 @@ class ManyTasks final : public Policy {
     std::vector<DecisionBody> out;
     if (std::holds_alternative<JobSubmitted>(event.body))
       for (TaskId task = 0; task < kTasks; ++task) out.push_back(Request{task, 0, {1, 0, 1.0}});
-    if (const auto* epoch = std::get_if<EpochEnded>(&event.body)) out.push_back(Continue{epoch->task, epoch->attempt, 1});
+    if (const auto* epoch = std::get_if<EpochEnded>(&event.body))
+      out.push_back(Continue{epoch->task, epoch->attempt, 1});
     if (std::holds_alternative<TaskEnded>(event.body) && view.waiting.empty() && view.holding.empty())
       out.push_back(FinishJob{0, JobState::finished, ""});
-    if (std::holds_alternative<TaskFailed>(event.body)) out.push_back(FinishJob{0, JobState::failed, "a task failed"});
+    if (std::holds_alternative<TaskFailed>(event.body))
+      out.push_back(FinishJob{0, JobState::failed, "a task failed"});
     return out;
   }
 };
@@ -47,7 +50,8 @@ double tasks_a_second(bool measured) {
   measure::SensorOptions sensing;
   sensing.around.cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   measure::TaskSensor sensor(sensing);
-  local::LocalWorld world({.run = run, .folder = store.run_folder(run), .sensor = measured ? &sensor : nullptr});
+  local::LocalWorld world(
+      {.run = run, .folder = store.run_folder(run), .sensor = measured ? &sensor : nullptr});
   std::vector<std::unique_ptr<Policy>> policies;
   policies.push_back(std::make_unique<ManyTasks>());
   policies.push_back(std::make_unique<place::Fifo>());
@@ -80,9 +84,12 @@ int main() {
     with.push_back(tasks_a_second(true));
     without.push_back(tasks_a_second(false));
   }
-  fmt::print("{} do-nothing tasks on {} cores, one core each, all events durable\n", kTasks, ::sysconf(_SC_NPROCESSORS_ONLN));
-  fmt::print("measured (counters, energy): {:.0f} tasks/s, median {:.0f}\n", fmt::join(with, " "), median(with));
-  fmt::print("without sensors:             {:.0f} tasks/s, median {:.0f}\n", fmt::join(without, " "), median(without));
+  fmt::print("{} do-nothing tasks on {} cores, one core each, all events durable\n", kTasks,
+             ::sysconf(_SC_NPROCESSORS_ONLN));
+  fmt::print("measured (counters, energy): {:.0f} tasks/s, median {:.0f}\n", fmt::join(with, " "),
+             median(with));
+  fmt::print("without sensors:             {:.0f} tasks/s, median {:.0f}\n", fmt::join(without, " "),
+             median(without));
   const bool good = median(with) >= kFloor;
   fmt::print("floor {:.0f}: {}\n", kFloor, good ? "holds" : "MISSED");
   return good ? 0 : 1;

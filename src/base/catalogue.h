@@ -1,5 +1,5 @@
-// Tables of named choices: models with their hyperparameters, datasets. Each folder offers its own table; the cli
-// puts them together. The same table validates specs, feeds --help and generates the JSON Schema.
+// Tables of named choices: models with their hyperparameters, datasets. Each folder offers its own table; the
+// cli puts them together. The same table validates specs, feeds --help and generates the JSON Schema.
 #pragma once
 
 #include <string>

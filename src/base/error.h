@@ -1,8 +1,8 @@
 // The two kinds of trouble Tandem reports; anything else is a bug and asserts.
 //
 // UserError: the person can fix it; the message says what is wrong, where, and what to do. Exit code 2.
-// SystemError: the world did it to us (disk full, no permission); the owner of the resource may handle it. Exit 1.
-// Exceptions of third parties stop at the folder that owns the third party.
+// SystemError: the world did it to us (disk full, no permission); the owner of the resource may handle it.
+// Exit 1. Exceptions of third parties stop at the folder that owns the third party.
 #pragma once
 
 #include <stdexcept>

@@ -1,7 +1,7 @@
 // Seeded randomness that is the same on every machine and compiler.
 //
-// The standard library's distributions differ between implementations, so we bring our own. A Random is cheap to
-// make: derive one from (seed, stream) wherever randomness is needed instead of sharing one.
+// The standard library's distributions differ between implementations, so we bring our own. A Random is cheap
+// to make: derive one from (seed, stream) wherever randomness is needed instead of sharing one.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ class Random {
  public:
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0);
 
-  std::uint64_t bits();                    // 64 uniform bits (xoshiro256**)
-  double uniform();                        // [0, 1)
-  double uniform(double low, double high); // [low, high)
+  std::uint64_t bits();                      // 64 uniform bits (xoshiro256**)
+  double uniform();                          // [0, 1)
+  double uniform(double low, double high);   // [low, high)
   std::uint64_t below(std::uint64_t bound);  // [0, bound), unbiased; bound > 0
-  double normal();                         // mean 0, deviation 1
+  double normal();                           // mean 0, deviation 1
   double exponential(double mean);
 
  private:

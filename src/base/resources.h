@@ -15,8 +15,8 @@ struct Resources {
   bool operator==(const Resources&) const = default;
 };
 
-std::string text(const Resources&);  // "2 cores, 2 GiB, 80 % speed"
-nlohmann::json to_json(const Resources&);                  // {"cores":2,"memory":2147483648,"speed":1.0}
-Resources resources_from_json(const nlohmann::json&);      // SystemError on nonsense
+std::string text(const Resources&);                    // "2 cores, 2 GiB, 80 % speed"
+nlohmann::json to_json(const Resources&);              // {"cores":2,"memory":2147483648,"speed":1.0}
+Resources resources_from_json(const nlohmann::json&);  // SystemError on nonsense
 
 }  // namespace tandem

@@ -16,7 +16,8 @@ std::string did_you_mean(std::string_view written, const std::vector<std::string
 
 std::string join(const std::vector<std::string>&, std::string_view separator = ", ");
 
-// Text from outside made safe to print: control characters and broken UTF-8 become '?', over-long text is cut.
+// Text from outside made safe to print: control characters and broken UTF-8 become '?', over-long text is
+// cut.
 std::string printable(std::string_view, std::size_t most = 4096);
 
 }  // namespace tandem

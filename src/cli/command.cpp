@@ -27,7 +27,8 @@ fs::path default_store() {
 }  // namespace
 
 void StoreOption::add_to(CLI::App& app) {
-  app.add_option("--store", folder, "folder with the runs (default: $TANDEM_STORE, else ~/.local/share/tandem)")
+  app.add_option("--store", folder,
+                 "folder with the runs (default: $TANDEM_STORE, else ~/.local/share/tandem)")
       ->type_name("DIR");
 }
 
@@ -38,7 +39,8 @@ store::Store StoreOption::open() const {
 }
 
 void JsonOption::add_to(CLI::App& app) {
-  app.add_option("--json", target, "write the result as JSON to FILE; '-' is standard output")->type_name("FILE|-");
+  app.add_option("--json", target, "write the result as JSON to FILE; '-' is standard output")
+      ->type_name("FILE|-");
 }
 
 void JsonOption::write(const nlohmann::json& result) const {
@@ -78,7 +80,8 @@ fs::path trainer_program() {
   return "tandem-trainer";
 }
 
-CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& what, const std::string& examples) {
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& what,
+                      const std::string& examples) {
   CLI::App* command = app.add_subcommand(name, what);
   command->footer("\nExamples:\n" + examples);
   return command;

@@ -1,7 +1,8 @@
-// What every command shares: where the store is, how results are written, and how a command is put on the table.
+// What every command shares: where the store is, how results are written, and how a command is put on the
+// table.
 //
-// A command is one file with one `add_…` function that describes its options to CLI11 and what to run. Commands
-// return their exit code; UserError becomes 2 and everything else 1, in main.
+// A command is one file with one `add_…` function that describes its options to CLI11 and what to run.
+// Commands return their exit code; UserError becomes 2 and everything else 1, in main.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -50,7 +51,8 @@ std::filesystem::path trainer_program();
 // This binary's own folder.
 std::filesystem::path own_folder();
 
-CLI::App* add_command(CLI::App&, const std::string& name, const std::string& what, const std::string& examples);
+CLI::App* add_command(CLI::App&, const std::string& name, const std::string& what,
+                      const std::string& examples);
 
 void add_train(CLI::App&, Action&);
 void add_resume(CLI::App&, Action&);

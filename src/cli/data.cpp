@@ -33,10 +33,13 @@ int list(const Options& options) {
   std::string table = fmt::format("{:<14} {:<6} {:<5} {}\n", "DATASET", "KIND", "HERE", "WHAT");
   for (const auto& entry : data::datasets()) {
     const auto [available, detail] = data::availability(entry.name, folders);
-    rows.push_back({{"name", entry.name}, {"kind", entry.kind}, {"available", available}, {"detail", detail},
+    rows.push_back({{"name", entry.name},
+                    {"kind", entry.kind},
+                    {"available", available},
+                    {"detail", detail},
                     {"description", entry.description}});
-    table += fmt::format("{:<14} {:<6} {:<5} {}\n{:<27} {}\n", entry.name, entry.kind, available ? "yes" : "no",
-                         entry.description, "", detail);
+    table += fmt::format("{:<14} {:<6} {:<5} {}\n{:<27} {}\n", entry.name, entry.kind,
+                         available ? "yes" : "no", entry.description, "", detail);
   }
   options.json.write({{"datasets", rows}});
   if (!options.json.alone()) std::cout << table;
@@ -60,20 +63,27 @@ int get(const Options& options) {
 }
 
 json summary_json(const data::Summary& summary) {
-  return {{"name", summary.name},     {"kind", data::text(summary.kind)}, {"shape", summary.shape},
-          {"classes", summary.classes}, {"train", summary.train},         {"test", summary.test},
-          {"class_names", summary.class_names}, {"train_balance", summary.train_balance},
-          {"test_balance", summary.test_balance}, {"source", summary.source}};
+  return {{"name", summary.name},
+          {"kind", data::text(summary.kind)},
+          {"shape", summary.shape},
+          {"classes", summary.classes},
+          {"train", summary.train},
+          {"test", summary.test},
+          {"class_names", summary.class_names},
+          {"train_balance", summary.train_balance},
+          {"test_balance", summary.test_balance},
+          {"source", summary.source}};
 }
 
 void print(const data::Summary& summary) {
-  std::cout << fmt::format("{}: good. {} train, {} test samples, shape {}, {}; {}\n", summary.name, summary.train,
-                           summary.test, fmt::join(summary.shape, "x"),
-                           summary.classes > 0 ? fmt::format("{} classes", summary.classes) : "a number to predict",
-                           summary.source);
+  std::cout << fmt::format(
+      "{}: good. {} train, {} test samples, shape {}, {}; {}\n", summary.name, summary.train, summary.test,
+      fmt::join(summary.shape, "x"),
+      summary.classes > 0 ? fmt::format("{} classes", summary.classes) : "a number to predict",
+      summary.source);
   for (std::size_t c = 0; c < summary.train_balance.size() && c < summary.class_names.size(); ++c)
-    std::cout << fmt::format("  {:<20} {:>7} train {:>7} test\n", summary.class_names[c], summary.train_balance[c],
-                             summary.test_balance[c]);
+    std::cout << fmt::format("  {:<20} {:>7} train {:>7} test\n", summary.class_names[c],
+                             summary.train_balance[c], summary.test_balance[c]);
 }
 
 int check(const Options& options) {
@@ -95,8 +105,9 @@ int check(const Options& options) {
 }  // namespace
 
 void add_data(CLI::App& app, Action& action) {
-  CLI::App* command = add_command(app, "data", "List, make and check datasets",
-                                  "  tandem data list\n  tandem data get jacobi\n  tandem data check mnist --data DIR");
+  CLI::App* command =
+      add_command(app, "data", "List, make and check datasets",
+                  "  tandem data list\n  tandem data get jacobi\n  tandem data check mnist --data DIR");
   command->require_subcommand(1);
   struct Verb {
     const char *name, *what;

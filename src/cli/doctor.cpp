@@ -31,7 +31,8 @@ struct Options {
   DataOption data;
 };
 
-// First line a program prints, and whether it exited with 0; nullopt when it cannot be started. No shell involved.
+// First line a program prints, and whether it exited with 0; nullopt when it cannot be started. No shell
+// involved.
 std::optional<std::pair<bool, std::string>> ask(std::vector<std::string> arguments) {
   int ends[2];
   if (::pipe(ends) != 0) return std::nullopt;
@@ -67,10 +68,11 @@ std::vector<Probe> cores(const platform::Topology& topology) {
     nodes.insert(cpu.numa);
     packages.insert(cpu.package);
   }
-  return {{"cores", "affinity", true,
-           fmt::format("{} CPUs this process may use: {} cores, {} shared caches, {} NUMA nodes, {} packages{}",
-                       topology.cpus.size(), physical.size(), caches.size(), nodes.size(), packages.size(),
-                       topology.model.empty() ? "" : " (" + topology.model + ")")}};
+  return {
+      {"cores", "affinity", true,
+       fmt::format("{} CPUs this process may use: {} cores, {} shared caches, {} NUMA nodes, {} packages{}",
+                   topology.cpus.size(), physical.size(), caches.size(), nodes.size(), packages.size(),
+                   topology.model.empty() ? "" : " (" + topology.model + ")")}};
 }
 
 std::vector<Probe> limits(const platform::Topology& topology) {
@@ -81,7 +83,8 @@ std::vector<Probe> limits(const platform::Topology& topology) {
   const bool clocks = platform::CpuFrequency().usable(cpus, &clock_why);
   return {{"memory", "cgroup", cgroups.memory(), cgroups.why_memory},
           {"memory", "rlimit", !cgroups.memory(),
-           cgroups.memory() ? "not needed" : "RLIMIT_DATA of each process: the limit is not shared by a program's children"},
+           cgroups.memory() ? "not needed"
+                            : "RLIMIT_DATA of each process: the limit is not shared by a program's children"},
           {"speed", "cpufreq", clocks, clock_why},
           {"speed", "quota", !clocks && cgroups.cpu(), clocks ? "not needed" : cgroups.why_cpu}};
 }
@@ -95,7 +98,8 @@ std::vector<Probe> programs(const store::Store& store) {
     out.push_back({"trainer", "libtorch", false, trainer + " cannot be started; `make build` makes it"});
   const auto slurm = ask({"sinfo", "--version"});
   out.push_back({"Slurm", "sinfo", slurm && slurm->first, slurm ? slurm->second : "no sinfo in PATH"});
-  out.push_back({"store", "sqlite", true, store.folder().string() + (store.warning() ? "; " + *store.warning() : "")});
+  out.push_back(
+      {"store", "sqlite", true, store.folder().string() + (store.warning() ? "; " + *store.warning() : "")});
   return out;
 }
 
@@ -111,15 +115,18 @@ int doctor(const Options& options) {
   auto rows = nlohmann::json::array();
   std::string table, last;
   for (const auto& probe : all) {
-    rows.push_back({{"what", probe.what}, {"mechanism", probe.mechanism}, {"available", probe.available}, {"why", probe.why}});
-    table += fmt::format("{:<10} {} {:<16} {}\n", probe.what == last ? "" : probe.what, probe.available ? "+" : "-",
-                         probe.mechanism, probe.why);
+    rows.push_back({{"what", probe.what},
+                    {"mechanism", probe.mechanism},
+                    {"available", probe.available},
+                    {"why", probe.why}});
+    table += fmt::format("{:<10} {} {:<16} {}\n", probe.what == last ? "" : probe.what,
+                         probe.available ? "+" : "-", probe.mechanism, probe.why);
     last = probe.what;
   }
   options.json.write({{"version", TANDEM_VERSION}, {"memory_bytes", topology.memory}, {"probes", rows}});
   if (!options.json.alone())
-    std::cout << fmt::format("tandem {} on {} CPUs, {} memory.  + can be used, - cannot, and why\n\n", TANDEM_VERSION,
-                             topology.cpus.size(), text_bytes(topology.memory))
+    std::cout << fmt::format("tandem {} on {} CPUs, {} memory.  + can be used, - cannot, and why\n\n",
+                             TANDEM_VERSION, topology.cpus.size(), text_bytes(topology.memory))
               << table;
   return kDone;
 }
@@ -128,8 +135,9 @@ int doctor(const Options& options) {
 
 void add_doctor(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, "doctor", "Say what this machine can do, and which mechanism is used for what",
-                                  "  tandem doctor\n  tandem doctor --json -");
+  CLI::App* command =
+      add_command(app, "doctor", "Say what this machine can do, and which mechanism is used for what",
+                  "  tandem doctor\n  tandem doctor --json -");
   options->json.add_to(*command);
   options->store.add_to(*command);
   command->callback([options, &action] { action = [options] { return doctor(*options); }; });

@@ -56,8 +56,8 @@ int stop_run(const store::Store& store, const store::RunInfo& run) {
     }
     ::usleep(kTryMicroseconds);
   }
-  throw SystemError(fmt::format("process {} has not stopped after 30 s; `kill -9 {}` is safe: the run can be resumed",
-                                *owner, *owner));
+  throw SystemError(fmt::format(
+      "process {} has not stopped after 30 s; `kill -9 {}` is safe: the run can be resumed", *owner, *owner));
 }
 
 }  // namespace
@@ -79,7 +79,8 @@ void add_logs(CLI::App& app, Action& action) {
 
 void add_stop(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, "stop", "Stop a run that is at work; it can be resumed", "  tandem stop last");
+  CLI::App* command =
+      add_command(app, "stop", "Stop a run that is at work; it can be resumed", "  tandem stop last");
   command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
   options->store.add_to(*command);
   command->callback([options, &action] {

@@ -8,17 +8,19 @@
 int main(int argc, char** argv) {
   using namespace tandem;
   std::signal(SIGPIPE, SIG_IGN);
-  CLI::App app("Tandem tunes, places and protects deep-learning jobs, trading accuracy, time and energy.", "tandem");
+  CLI::App app("Tandem tunes, places and protects deep-learning jobs, trading accuracy, time and energy.",
+               "tandem");
   app.set_version_flag("--version", "tandem " TANDEM_VERSION);
   app.require_subcommand(1);
-  app.footer("\nStart with:\n  tandem doctor                          what this machine can do\n"
-             "  tandem train examples/lenet-digits.yaml   train a model, with its time and energy\n"
-             "  tandem COMMAND --help                  options and examples of a command\n\n"
-             "Exit codes: 0 done, 1 trouble, 2 you can fix it, 3 the answer is no, 130 interrupted (resumable).");
+  app.footer(
+      "\nStart with:\n  tandem doctor                          what this machine can do\n"
+      "  tandem train examples/lenet-digits.yaml   train a model, with its time and energy\n"
+      "  tandem COMMAND --help                  options and examples of a command\n\n"
+      "Exit codes: 0 done, 1 trouble, 2 you can fix it, 3 the answer is no, 130 interrupted (resumable).");
   cli::Action action;
-  for (auto add : {cli::add_train, cli::add_resume, cli::add_runs, cli::add_show, cli::add_logs, cli::add_stop,
-                   cli::add_rm, cli::add_predict, cli::add_infer, cli::add_data, cli::add_doctor, cli::add_tell,
-                   cli::add_schema, cli::add_completion})
+  for (auto add : {cli::add_train, cli::add_resume, cli::add_runs, cli::add_show, cli::add_logs,
+                   cli::add_stop, cli::add_rm, cli::add_predict, cli::add_infer, cli::add_data,
+                   cli::add_doctor, cli::add_tell, cli::add_schema, cli::add_completion})
     add(app, action);
   try {
     app.parse(argc, argv);

@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "platform/temporary.h"
 #include "cli/command.h"
 #include "cli/result.h"
 #include "cli/session.h"
 #include "control/loop.h"
 #include "control/memory_journal.h"
 #include "measure/task_sensor.h"
+#include "platform/temporary.h"
 #include "runtime/local/world.h"
 
 namespace tandem::cli {
@@ -35,8 +35,8 @@ struct Options {
 fs::path trained_folder(store::Store& store, const std::string& written) {
   const auto run = store.find(written);
   if (!model_file(store.run_folder(run.id)))
-    throw UserError(fmt::format("run {} has no model yet (it is {}); `tandem resume {}` trains it to the end", run.id,
-                                with_real_state(store, run).state, run.id));
+    throw UserError(fmt::format("run {} has no model yet (it is {}); `tandem resume {}` trains it to the end",
+                                run.id, with_real_state(store, run).state, run.id));
   return task_folder(store.run_folder(run.id));
 }
 
@@ -57,8 +57,10 @@ int infer(const Options& options) {
   job.epochs = 1;
   job.limits.retries = 0;
   job.system.cores = options.cores;
-  job.program.command = {trainer_program(), "infer",     "--folder",  folder.string(),
-                         "--batch",         std::to_string(options.batch), "--threads", std::to_string(options.cores)};
+  job.program.command = {trainer_program(), "infer",
+                         "--folder",        folder.string(),
+                         "--batch",         std::to_string(options.batch),
+                         "--threads",       std::to_string(options.cores)};
   if (options.seconds > 0)
     job.program.command.insert(job.program.command.end(), {"--seconds", fmt::format("{}", options.seconds)});
   else
@@ -79,12 +81,14 @@ int infer(const Options& options) {
   }
   const auto& task = view.tasks.front();
   const auto& metrics = task.epochs.back().metrics;
-  options.json.write({{"run", options.run},
-                      {"metrics", metrics},
-                      {"joules", task.energy_source.empty() ? nlohmann::json(nullptr) : nlohmann::json(task.joules().value)},
-                      {"energy_source", task.energy_source.empty() ? nlohmann::json(nullptr) : nlohmann::json(task.energy_source)},
-                      {"cores", options.cores},
-                      {"batch", options.batch}});
+  options.json.write(
+      {{"run", options.run},
+       {"metrics", metrics},
+       {"joules", task.energy_source.empty() ? nlohmann::json(nullptr) : nlohmann::json(task.joules().value)},
+       {"energy_source",
+        task.energy_source.empty() ? nlohmann::json(nullptr) : nlohmann::json(task.energy_source)},
+       {"cores", options.cores},
+       {"batch", options.batch}});
   if (options.json.alone()) return kDone;
   for (const auto& [name, value] : metrics) std::cout << fmt::format("  {:<22} {:.6g}\n", name, value);
   std::cout << fmt::format("  {:<22} {}\n", "energy", energy_text(task));
@@ -95,10 +99,14 @@ int infer(const Options& options) {
 
 void add_predict(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, "predict", "Ask a trained model about a file",
-                                  "  tandem predict last digit.pgm\n  tandem predict last t10k-images-idx3-ubyte.gz --json -");
+  CLI::App* command = add_command(
+      app, "predict", "Ask a trained model about a file",
+      "  tandem predict last digit.pgm\n  tandem predict last t10k-images-idx3-ubyte.gz --json -");
   command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
-  command->add_option("FILE", options->file, "images (IDX, PGM), rows (CSV) or a text, as the model was trained on")->required();
+  command
+      ->add_option("FILE", options->file,
+                   "images (IDX, PGM), rows (CSV) or a text, as the model was trained on")
+      ->required();
   options->store.add_to(*command);
   command->add_flag("--json{-}", options->json.target, "JSON on standard output");
   command->callback([options, &action] {
@@ -114,16 +122,19 @@ void add_predict(CLI::App& app, Action& action) {
 
 void add_infer(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, "infer", "Serve a trained model and measure requests, latency and energy",
-                                  "  tandem infer last\n  tandem infer last --seconds 5 --batch 32 --cores 2 --json -");
+  CLI::App* command =
+      add_command(app, "infer", "Serve a trained model and measure requests, latency and energy",
+                  "  tandem infer last\n  tandem infer last --seconds 5 --batch 32 --cores 2 --json -");
   command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
   options->store.add_to(*command);
   options->json.add_to(*command);
   options->data.add_to(*command);
   auto* requests = command->add_option("--requests", options->requests, "how many requests (default 1000)");
   command->add_option("--seconds", options->seconds, "or how long")->excludes(requests);
-  command->add_option("--batch", options->batch, "samples in a request (default 1)")->check(CLI::Range(1, 65536));
-  command->add_option("--cores", options->cores, "cores to serve with (default 1)")->check(CLI::Range(1, 4096));
+  command->add_option("--batch", options->batch, "samples in a request (default 1)")
+      ->check(CLI::Range(1, 65536));
+  command->add_option("--cores", options->cores, "cores to serve with (default 1)")
+      ->check(CLI::Range(1, 4096));
   command->callback([options, &action] {
     action = [options] {
       options->data.apply();

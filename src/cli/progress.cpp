@@ -27,7 +27,8 @@ std::string epoch_line(const EpochEnded& e, std::int64_t of) {
 }
 
 std::string failure_line(const TaskFailed& failed) {
-  return fmt::format("attempt {} {}: {}", failed.attempt, name(failed.failure), printable(failed.detail, 300));
+  return fmt::format("attempt {} {}: {}", failed.attempt, name(failed.failure),
+                     printable(failed.detail, 300));
 }
 
 // What both displays say in a line of its own; empty: nothing.
@@ -45,7 +46,9 @@ std::string said(const View& view, const EventBody& body) {
 
 class PlainProgress final : public control::Observer {
  public:
-  PlainProgress(const std::string& name, const std::string& run) { std::cerr << name << ": run " << run << "\n"; }
+  PlainProgress(const std::string& name, const std::string& run) {
+    std::cerr << name << ": run " << run << "\n";
+  }
 
   void saw(const View& view, const control::Entry& entry) override {
     if (const auto* epoch = std::get_if<EpochEnded>(&entry.event.body))
@@ -79,14 +82,16 @@ class LiveProgress final : public control::Observer {
     if (view.jobs.empty() || view.tasks.empty()) return;
     const auto& task = view.tasks.front();
     const auto wanted = static_cast<double>(view.jobs.front().spec.epochs);
-    const double in_epoch = std::chrono::duration<double>(std::chrono::steady_clock::now() - epoch_began_).count();
+    const double in_epoch =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - epoch_began_).count();
     double typical = 0;
     for (const auto& record : task.epochs) typical += record.seconds.value;
     typical = task.epochs.empty() ? 0 : typical / static_cast<double>(task.epochs.size());
     const double part = typical > 0 ? std::min(in_epoch / typical, 1.0) : 0;
     const double done = std::min(static_cast<double>(task.reported()) + part, wanted);
 
-    std::string line = fmt::format("{}  {}", bar(done / wanted), last_.empty() ? tandem::name(task.state) : last_.c_str());
+    std::string line =
+        fmt::format("{}  {}", bar(done / wanted), last_.empty() ? tandem::name(task.state) : last_.c_str());
     line += fmt::format("  {}", text(task.granted));
     if (typical > 0 && task.reported() < static_cast<std::int64_t>(wanted))
       line += fmt::format("  {} left", text(Seconds{typical * (wanted - done)}));

@@ -29,7 +29,8 @@ std::string number_text(double value) {
 
 std::string metrics_text(const Metrics& metrics) {
   std::string out;
-  for (const auto& [name, value] : metrics) out += fmt::format("{}{} {}", out.empty() ? "" : "  ", name, number_text(value));
+  for (const auto& [name, value] : metrics)
+    out += fmt::format("{}{} {}", out.empty() ? "" : "  ", name, number_text(value));
   return out;
 }
 
@@ -57,8 +58,9 @@ std::string row(const std::string& label, const std::string& value) {
 std::string epoch_rows(const TaskView& task) {
   std::string out = "\n  epoch  attempt     time    energy  metrics\n";
   for (const auto& record : task.epochs)
-    out += fmt::format("  {:>5}  {:>7}  {:>7}  {:>8}  {}\n", record.epoch, record.attempt, text(record.seconds),
-                       record.energy ? text(record.energy->joules) : "-", metrics_text(record.metrics));
+    out +=
+        fmt::format("  {:>5}  {:>7}  {:>7}  {:>8}  {}\n", record.epoch, record.attempt, text(record.seconds),
+                    record.energy ? text(record.energy->joules) : "-", metrics_text(record.metrics));
   return out;
 }
 
@@ -68,7 +70,8 @@ std::string quality_rows(const TaskView& task) {
   if (const auto score = score_of(last.metrics)) {
     std::string value = number_text(score->value);
     if (const EpochRecord* best = best_epoch(task); best != &last)
-      value += fmt::format("   (best {} at epoch {})", number_text(score_of(best->metrics)->value), best->epoch);
+      value +=
+          fmt::format("   (best {} at epoch {})", number_text(score_of(best->metrics)->value), best->epoch);
     out += row(score->metric, value);
     for (const auto& [name, metric] : last.metrics)
       if (name == "loss" && name != score->metric) out += row(name, number_text(metric));
@@ -93,7 +96,8 @@ std::string failure_rows(const TaskView& task) {
 
 std::optional<Score> score_of(const Metrics& metrics) {
   for (const auto& [metric, higher] : {std::pair{"accuracy", true}, {"error", false}, {"loss", false}})
-    if (auto found = metrics.find(metric); found != metrics.end()) return Score{metric, found->second, higher};
+    if (auto found = metrics.find(metric); found != metrics.end())
+      return Score{metric, found->second, higher};
   if (metrics.empty()) return std::nullopt;
   return Score{metrics.begin()->first, metrics.begin()->second, true};
 }
@@ -104,7 +108,8 @@ const EpochRecord* best_epoch(const TaskView& task) {
     const auto now = score_of(record.metrics);
     if (!now) continue;
     const auto before = best ? score_of(best->metrics) : std::nullopt;
-    if (!before || (now->higher_is_better ? now->value > before->value : now->value < before->value)) best = &record;
+    if (!before || (now->higher_is_better ? now->value > before->value : now->value < before->value))
+      best = &record;
   }
   return best;
 }
@@ -117,8 +122,12 @@ std::string energy_text(const TaskView& task) {
 }
 
 json result_json(const store::RunInfo& run, const View& view, const fs::path& folder) {
-  json result{{"run", run.id},       {"kind", run.kind},       {"name", run.name},
-              {"state", run.state},  {"reason", run.reason},   {"folder", folder.string()},
+  json result{{"run", run.id},
+              {"kind", run.kind},
+              {"name", run.name},
+              {"state", run.state},
+              {"reason", run.reason},
+              {"folder", folder.string()},
               {"created", run.created.value}};
   if (!view.jobs.empty()) {
     const auto& job = view.jobs.front();
@@ -160,8 +169,9 @@ std::string result_table(const store::RunInfo& run, const View& view, const fs::
     out += row("time", fmt::format("{}   ({} an epoch)", text(trained(*task)),
                                    text(trained(*task) / static_cast<double>(task->epochs.size()))));
     out += row("energy", energy_text(*task));
-    out += row("system", fmt::format("{}{}", text(task->granted),
-                                     task->attempt > 1 ? fmt::format("   ({} attempts)", task->attempt) : ""));
+    out +=
+        row("system", fmt::format("{}{}", text(task->granted),
+                                  task->attempt > 1 ? fmt::format("   ({} attempts)", task->attempt) : ""));
   }
   if (const auto model = model_file(folder)) out += row("model", model->string());
   out += row("run", run.id);

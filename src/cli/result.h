@@ -24,7 +24,8 @@ std::string energy_text(const TaskView&);
 
 nlohmann::json result_json(const store::RunInfo&, const View&, const std::filesystem::path& folder);
 // `details` adds a line for each epoch.
-std::string result_table(const store::RunInfo&, const View&, const std::filesystem::path& folder, bool details);
+std::string result_table(const store::RunInfo&, const View&, const std::filesystem::path& folder,
+                         bool details);
 
 // The trained model of a run, if it is there: a file in its task's folder.
 std::optional<std::filesystem::path> model_file(const std::filesystem::path& run_folder);

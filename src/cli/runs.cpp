@@ -44,7 +44,8 @@ int list_runs(store::Store& store, const JsonOption& target, bool quiet) {
   target.write({{"runs", rows}});
   if (target.alone()) return kDone;
   if (!quiet && runs.empty())
-    std::cout << "No runs in " << store.folder().string() << " yet; `tandem train examples/lenet-digits.yaml` makes one.\n";
+    std::cout << "No runs in " << store.folder().string()
+              << " yet; `tandem train examples/lenet-digits.yaml` makes one.\n";
   else if (!quiet)
     std::cout << fmt::format("{:<21} {:<6} {:<24} {:<12} {}\n", "RUN", "KIND", "NAME", "STATE", "STARTED");
   std::cout << table;
@@ -66,8 +67,8 @@ int verify(store::Store& store, const store::RunInfo& run) {
   std::int64_t entries = 0;
   journal->replay([&](control::Entry&&) { ++entries; });
   if (const auto different = control::first_difference(train_policies(), *journal)) {
-    std::cout << fmt::format("run {}: entry {} of {}: the policies of this binary decide differently\n", run.id,
-                             *different, entries);
+    std::cout << fmt::format("run {}: entry {} of {}: the policies of this binary decide differently\n",
+                             run.id, *different, entries);
     return kAnswerIsNo;
   }
   std::cout << fmt::format("run {}: {} entries replayed, every decision the same\n", run.id, entries);
@@ -76,7 +77,8 @@ int verify(store::Store& store, const store::RunInfo& run) {
 
 std::uintmax_t size_of(const fs::path& folder) {
   std::uintmax_t sum = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied))
+  for (const auto& entry :
+       fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied))
     if (entry.is_regular_file()) sum += entry.file_size();
   return sum;
 }
@@ -97,8 +99,8 @@ int remove_run(store::Store& store, const store::RunInfo& run, bool yes) {
     if (!lock) throw UserError("run " + run.id + " is at work; `tandem stop " + run.id + "` first");
   }
   const auto bytes = fs::exists(folder) ? size_of(folder) : 0;
-  if (!yes && !confirmed(fmt::format("Remove run {} ({}, {}) and its files ({})?", run.id, run.name, run.state,
-                                     text_bytes(static_cast<Bytes>(bytes))))) {
+  if (!yes && !confirmed(fmt::format("Remove run {} ({}, {}) and its files ({})?", run.id, run.name,
+                                     run.state, text_bytes(static_cast<Bytes>(bytes))))) {
     std::cerr << "Kept.\n";
     return kDone;
   }
@@ -118,7 +120,8 @@ struct Options {
 
 void add_runs(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, "runs", "List the runs, newest first", "  tandem runs\n  tandem runs --json -");
+  CLI::App* command =
+      add_command(app, "runs", "List the runs, newest first", "  tandem runs\n  tandem runs --json -");
   options->store.add_to(*command);
   options->json.add_to(*command);
   command->add_flag("-q,--quiet", options->quiet, "only the ids, for scripts and completion");
@@ -132,10 +135,11 @@ void add_runs(CLI::App& app, Action& action) {
 
 void add_show(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, "show", "Show what a run did: metrics, time and energy by epoch",
-                                  "  tandem show last\n  tandem show last --json - | jq .metrics\n"
-                                  "  tandem show last --journal      every event and decision, one JSON line each\n"
-                                  "  tandem show last --verify       replay it: does this binary decide the same?");
+  CLI::App* command =
+      add_command(app, "show", "Show what a run did: metrics, time and energy by epoch",
+                  "  tandem show last\n  tandem show last --json - | jq .metrics\n"
+                  "  tandem show last --journal      every event and decision, one JSON line each\n"
+                  "  tandem show last --verify       replay it: does this binary decide the same?");
   command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
   options->store.add_to(*command);
   options->json.add_to(*command);

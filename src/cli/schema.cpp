@@ -35,7 +35,8 @@ std::string bash(const CLI::App& app) {
     cases += fmt::format("    {}) words=\"{}\"{} ;;\n", command->get_name(), join(words, " "),
                          takes_run(*command) ? "; words+=\" last $(tandem runs -q 2>/dev/null)\"" : "");
   }
-  return fmt::format(R"(# bash completion for tandem; put it into ~/.local/share/bash-completion/completions/tandem
+  return fmt::format(
+      R"(# bash completion for tandem; put it into ~/.local/share/bash-completion/completions/tandem
 _tandem() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} words=""
   if [ "$COMP_CWORD" -eq 1 ]; then words="{}"
@@ -46,7 +47,7 @@ _tandem() {{
 }}
 complete -o filenames -F _tandem tandem
 )",
-                     join(commands, " "), cases);
+      join(commands, " "), cases);
 }
 
 std::string zsh(const CLI::App& app) {
@@ -86,7 +87,9 @@ void add_completion(CLI::App& app, Action& action) {
   auto shell = std::make_shared<std::string>();
   CLI::App* command = add_command(app, "completion", "Print shell completion for bash, zsh or fish",
                                   "  source <(tandem completion bash)");
-  command->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->add_option("SHELL", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->callback([shell, &app, &action] {
     action = [shell, &app] {
       std::cout << (*shell == "bash" ? bash(app) : *shell == "zsh" ? zsh(app) : fish(app));

@@ -39,10 +39,14 @@ void catch_signals() {
 
 std::optional<std::string> interrupted() {
   switch (last_signal.load()) {
-    case 0: return std::nullopt;
-    case SIGINT: return "interrupted from the keyboard";
-    case SIGTERM: return "asked to stop";
-    default: return "its terminal was closed";
+    case 0:
+      return std::nullopt;
+    case SIGINT:
+      return "interrupted from the keyboard";
+    case SIGTERM:
+      return "asked to stop";
+    default:
+      return "its terminal was closed";
   }
 }
 
@@ -71,12 +75,14 @@ int exit_code(const store::RunInfo& run, bool was_interrupted) {
 
 std::string next_steps(const store::RunInfo& run, bool has_model) {
   if (run.state == "finished")
-    return has_model ? fmt::format("\nNext: tandem show {0} | tandem predict {0} FILE | tandem infer {0}\n", run.id)
-                     : fmt::format("\nNext: tandem show {0} | tandem logs {0}\n", run.id);
+    return has_model
+               ? fmt::format("\nNext: tandem show {0} | tandem predict {0} FILE | tandem infer {0}\n", run.id)
+               : fmt::format("\nNext: tandem show {0} | tandem logs {0}\n", run.id);
   return fmt::format("\nGo on with: tandem resume {0}     Its output: tandem logs {0}\n", run.id);
 }
 
-int report(store::Store& store, const std::string& id, const View& view, const JsonOption& json, bool was_interrupted) {
+int report(store::Store& store, const std::string& id, const View& view, const JsonOption& json,
+           bool was_interrupted) {
   const auto run = with_real_state(store, store.find(id));
   const auto folder = store.run_folder(id);
   json.write(result_json(run, view, folder));
@@ -90,7 +96,9 @@ int work(store::Store& store, const store::RunInfo& run, const spec::TrainJob& j
   catch_signals();
   const auto folder = store.run_folder(run.id);
   auto lock = store::RunLock::take(folder);
-  if (!lock) throw UserError("run " + run.id + " is being worked on by another process; `tandem logs -f " + run.id + "` follows it");
+  if (!lock)
+    throw UserError("run " + run.id + " is being worked on by another process; `tandem logs -f " + run.id +
+                    "` follows it");
   auto journal = store.journal(run.id);
   const auto machine = wait_for_machine(run.id);
   if (!machine) {
@@ -103,7 +111,8 @@ int work(store::Store& store, const store::RunInfo& run, const spec::TrainJob& j
   local.environment["PATH"] = with_tandem_in_path();  // so that scripts find `tandem tell`
   local::LocalWorld world(std::move(local));
   world_to_wake = &world;
-  const std::unique_ptr<control::Observer> progress = options.quiet ? nullptr : make_progress(run.name, run.id);
+  const std::unique_ptr<control::Observer> progress =
+      options.quiet ? nullptr : make_progress(run.name, run.id);
   control::Loop loop({world, *journal, &sensor, progress.get()}, train_policies());
   loop.open();
   if (loop.view().jobs.empty())
@@ -131,13 +140,15 @@ measure::SensorOptions sensor_options(const spec::EnergySpec& energy) {
   return options;
 }
 
-int run_new(store::Store& store, const spec::TrainJob& job, const JsonOption& json, const SessionOptions& options) {
+int run_new(store::Store& store, const spec::TrainJob& job, const JsonOption& json,
+            const SessionOptions& options) {
   const Seconds now{static_cast<double>(::time(nullptr))};
   const auto run = store.create_run("train", job.name, spec::to_json(job).dump(), now);
   return work(store, run, job, json, options);
 }
 
-int run_again(store::Store& store, const store::RunInfo& run, const JsonOption& json, const SessionOptions& options) {
+int run_again(store::Store& store, const store::RunInfo& run, const JsonOption& json,
+              const SessionOptions& options) {
   if (run.state == "finished") return report(store, run.id, replayed(store, run), json, false);
   const auto spec = nlohmann::json::parse(run.spec, nullptr, false);
   if (spec.is_discarded()) throw SystemError("the spec of run " + run.id + " is damaged in the store");

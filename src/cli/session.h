@@ -1,4 +1,5 @@
-// Works on one run until it is over: the place where world, journal, sensor, policies and display are wired together.
+// Works on one run until it is over: the place where world, journal, sensor, policies and display are wired
+// together.
 #pragma once
 
 #include <memory>

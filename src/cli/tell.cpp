@@ -27,7 +27,8 @@ Metrics parse_metrics(const std::vector<std::string>& written) {
     if (equals == 0 || equals == std::string::npos ||
         std::from_chars(word.data() + equals + 1, end, value).ptr != end || equals + 1 == word.size())
       throw UserError("'" + word + "' is not NAME=NUMBER, such as accuracy=0.93");
-    if (!std::isfinite(value)) throw UserError("'" + word + "' is not a finite number; a diverged program should exit with an error");
+    if (!std::isfinite(value))
+      throw UserError("'" + word + "' is not a finite number; a diverged program should exit with an error");
     metrics[word.substr(0, equals)] = value;
   }
   return metrics;
@@ -61,10 +62,11 @@ int tell(const Options& options) {
 
 void add_tell(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(
-      app, "tell", "From inside a shell script that Tandem runs: report an epoch",
-      "  while train_one_epoch; do\n    tandem tell accuracy=$acc loss=$loss || break\n  done\n\n"
-      "Exit codes: 0 go on, 3 stop (enough epochs, or asked to). Outside Tandem it prints the metrics and says go on.");
+  CLI::App* command =
+      add_command(app, "tell", "From inside a shell script that Tandem runs: report an epoch",
+                  "  while train_one_epoch; do\n    tandem tell accuracy=$acc loss=$loss || break\n  done\n\n"
+                  "Exit codes: 0 go on, 3 stop (enough epochs, or asked to). Outside Tandem it prints the "
+                  "metrics and says go on.");
   command->add_option("METRIC", options->metrics, "NAME=NUMBER, one or more")->required();
   command->add_option("--epoch", options->epoch, "the epoch's number, from 1 (default: the next one)")
       ->type_name("N")

@@ -28,13 +28,15 @@ struct Options {
 
 void add_train(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, "train", "Train a model on this machine, with its time and energy",
-                                  "  tandem train examples/lenet-digits.yaml\n"
-                                  "  tandem train job.yaml --store runs --seed 7 --json result.json\n\nA spec:\n" +
-                                      spec::example_train() + "\nIts keys:\n" + spec::describe_train());
+  CLI::App* command =
+      add_command(app, "train", "Train a model on this machine, with its time and energy",
+                  "  tandem train examples/lenet-digits.yaml\n"
+                  "  tandem train job.yaml --store runs --seed 7 --json result.json\n\nA spec:\n" +
+                      spec::example_train() + "\nIts keys:\n" + spec::describe_train());
   command->add_option("SPEC", options->what, "a YAML file with kind: train")->required();
   options->add_to(*command);
-  command->add_option("--seed", options->seed, "seed of everything random (wins over the spec's)")->type_name("N");
+  command->add_option("--seed", options->seed, "seed of everything random (wins over the spec's)")
+      ->type_name("N");
   command->callback([options, &action] {
     action = [options] {
       options->data.apply();
@@ -48,9 +50,10 @@ void add_train(CLI::App& app, Action& action) {
 
 void add_resume(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(app, "resume", "Go on with a run that was interrupted, stopped or failed",
-                                  "  tandem resume last\n  tandem resume 20261115-043000-7f3a\n\n"
-                                  "No epoch that was reported is lost or repeated. A finished run repeats its result.");
+  CLI::App* command =
+      add_command(app, "resume", "Go on with a run that was interrupted, stopped or failed",
+                  "  tandem resume last\n  tandem resume 20261115-043000-7f3a\n\n"
+                  "No epoch that was reported is lost or repeated. A finished run repeats its result.");
   command->add_option("RUN", options->what, "id, its beginning, a name, or 'last'")->required();
   options->add_to(*command);
   command->callback([options, &action] {

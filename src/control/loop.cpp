@@ -1,6 +1,7 @@
 #include "control/loop.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tandem::control {
 namespace {
@@ -28,7 +29,8 @@ void Decider::fold(const Entry& entry) {
   for (const auto& decision : entry.decisions) view_.apply(decision);
 }
 
-std::optional<std::int64_t> first_difference(std::vector<std::unique_ptr<Policy>> policies, Journal& history) {
+std::optional<std::int64_t> first_difference(std::vector<std::unique_ptr<Policy>> policies,
+                                             Journal& history) {
   Decider decider(std::move(policies));
   std::optional<std::int64_t> different;
   history.replay([&](Entry&& entry) {
@@ -53,7 +55,8 @@ void Loop::submit(const spec::TrainJob& job) {
 void Loop::resume_jobs() {
   std::vector<EventBody> resumed;
   for (const auto& job : view().jobs)
-    if (job.state == JobState::stopped || job.state == JobState::failed) resumed.push_back(JobResumed{job.id});
+    if (job.state == JobState::stopped || job.state == JobState::failed)
+      resumed.push_back(JobResumed{job.id});
   take(std::move(resumed));
 }
 
@@ -68,13 +71,16 @@ void Loop::run(const std::function<std::optional<std::string>()>& cancel) {
       take(std::move(events));
       continue;
     }
-    take(ports_.world.wait(ports_.observer ? kTickEvery : kSampleEvery));
+    auto events = ports_.world.wait(ports_.observer || !unwritten_.empty() ? kTickEvery : kSampleEvery);
+    if (events.empty()) flush();
+    take(std::move(events));
     if (ports_.sensor && ports_.world.now() - last_sample_ >= kSampleEvery) {
       ports_.sensor->sample();
       last_sample_ = ports_.world.now();
     }
     if (ports_.observer) ports_.observer->tick(view());
   }
+  flush();
 }
 
 void Loop::take(std::vector<EventBody> happened) {
@@ -84,15 +90,39 @@ void Loop::take(std::vector<EventBody> happened) {
 }
 
 void Loop::take(std::vector<Event> events) {
-  if (events.empty()) return;
-  std::vector<Entry> entries;
-  entries.reserve(events.size());
+  if (!decide(std::move(events))) return;
+  gather();
+  flush();
+}
+
+bool Loop::decide(std::vector<Event> events) {
+  bool decided = false;
   for (auto& event : events) {
     measure(event);
-    entries.push_back(decider_.step(std::move(event)));
+    unwritten_.push_back(decider_.step(std::move(event)));
+    decided |= !unwritten_.back().decisions.empty();
   }
-  ports_.journal.append(entries);
-  for (const auto& entry : entries) {
+  return decided;
+}
+
+// Waits a little for the other running tasks, in case they are about to speak too.
+void Loop::gather() {
+  const Seconds until = ports_.world.now() + 0.5 * commit_cost_;
+  while (unwritten_.size() < view().holding.size()) {
+    const Seconds left = until - ports_.world.now();
+    if (left <= Seconds{0}) return;
+    auto more = ports_.world.wait(left);
+    if (more.empty()) return;
+    decide(std::move(more));
+  }
+}
+
+void Loop::flush() {
+  if (unwritten_.empty()) return;
+  const Seconds began = ports_.world.now();
+  ports_.journal.append(unwritten_);
+  commit_cost_ = ports_.world.now() - began;
+  for (const auto& entry : std::exchange(unwritten_, {})) {
     for (const auto& decision : entry.decisions) ports_.world.carry_out(decision, view());
     if (ports_.observer) ports_.observer->saw(view(), entry);
   }
@@ -108,7 +138,8 @@ void Loop::measure(Event& event) {
   } else if (auto* ended = std::get_if<TaskEnded>(&event.body)) {
     ended->energy = ports_.sensor->read(ended->task).energy;
     ports_.sensor->detach(ended->task);
-  } else if (auto* failed = std::get_if<TaskFailed>(&event.body); failed && failed->failure != Failure::lost) {
+  } else if (auto* failed = std::get_if<TaskFailed>(&event.body);
+             failed && failed->failure != Failure::lost) {
     failed->energy = ports_.sensor->read(failed->task).energy;
     ports_.sensor->detach(failed->task);
   }
@@ -116,8 +147,9 @@ void Loop::measure(Event& event) {
 
 bool Loop::over() const {
   const auto& jobs = view().jobs;
-  return view().holding.empty() &&
-         std::none_of(jobs.begin(), jobs.end(), [](const JobView& job) { return job.state == JobState::running; });
+  return view().holding.empty() && std::none_of(jobs.begin(), jobs.end(), [](const JobView& job) {
+           return job.state == JobState::running;
+         });
 }
 
 }  // namespace tandem::control

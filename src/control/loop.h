@@ -1,8 +1,11 @@
 // The one loop: events in, decisions out, both durable before anything is done about them.
 //
-// For each batch of events the world reports: apply them to the view, ask the policies in order (each sees what the
-// ones before it decided), journal all of it in one transaction, only then carry the decisions out. A crash before
-// the commit leaves no trace; a crash after it is repaired by World::reconcile on resume.
+// For each batch of events the world reports: apply them to the view, ask the policies in order (each sees
+// what the ones before it decided), journal all of it in one transaction, only then carry the decisions out.
+// A crash before the commit leaves no trace; a crash after it is repaired by World::reconcile on resume.
+// Events that led to no decision wait for the next commit, a tenth of a second at most: nothing was promised
+// on their account. While several tasks run, a commit waits up to half its usual cost for company, so that
+// short tasks share one flush of the disk.
 //
 // The loop owns the view. One thread.
 #pragma once
@@ -22,8 +25,8 @@ class Decider {
  public:
   explicit Decider(std::vector<std::unique_ptr<Policy>> policies) : policies_(std::move(policies)) {}
 
-  Entry step(Event event);     // decides
-  void fold(const Entry&);     // takes history as it was, deciding nothing
+  Entry step(Event event);  // decides
+  void fold(const Entry&);  // takes history as it was, deciding nothing
   const View& view() const { return view_; }
 
  private:
@@ -31,7 +34,8 @@ class Decider {
   View view_;
 };
 
-// Ran the events of `history` through fresh policies: the number of the first entry whose decisions differ, if any.
+// Ran the events of `history` through fresh policies: the number of the first entry whose decisions differ,
+// if any.
 std::optional<std::int64_t> first_difference(std::vector<std::unique_ptr<Policy>> policies, Journal& history);
 
 struct Ports {
@@ -43,7 +47,8 @@ struct Ports {
 
 class Loop {
  public:
-  Loop(Ports ports, std::vector<std::unique_ptr<Policy>> policies) : ports_(ports), decider_(std::move(policies)) {}
+  Loop(Ports ports, std::vector<std::unique_ptr<Policy>> policies)
+      : ports_(ports), decider_(std::move(policies)) {}
 
   // Folds what is journalled, lets the nodes join and reconciles what a crash left behind.
   void open();
@@ -57,12 +62,16 @@ class Loop {
  private:
   void take(std::vector<EventBody> happened);
   void take(std::vector<Event> events);
+  bool decide(std::vector<Event> events);  // true: there is something to act on
+  void gather();
   void measure(Event&);
+  void flush();
   bool over() const;
 
   Ports ports_;
   Decider decider_;
-  Seconds last_sample_;
+  std::vector<Entry> unwritten_;
+  Seconds last_sample_, commit_cost_;
 };
 
 }  // namespace tandem::control

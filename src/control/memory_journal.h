@@ -9,7 +9,9 @@ namespace tandem::control {
 
 class MemoryJournal final : public Journal {
  public:
-  void append(std::span<const Entry> entries) override { entries_.insert(entries_.end(), entries.begin(), entries.end()); }
+  void append(std::span<const Entry> entries) override {
+    entries_.insert(entries_.end(), entries.begin(), entries.end());
+  }
   void replay(const std::function<void(Entry&&)>& each) override {
     for (Entry entry : entries_) each(std::move(entry));
   }

@@ -1,5 +1,5 @@
-// What the control loop needs of the outside: a World to act in, a Journal to remember with, a Sensor to measure
-// with, and an Observer to show progress to. L4 implements them; nothing in here knows how.
+// What the control loop needs of the outside: a World to act in, a Journal to remember with, a Sensor to
+// measure with, and an Observer to show progress to. L4 implements them; nothing in here knows how.
 #pragma once
 
 #include <functional>
@@ -15,9 +15,9 @@ namespace tandem::control {
 
 // Carries decisions out and reports what happened. Owns time: `now` and waiting. One thread uses it.
 //
-// Contract (tests/contract): every Start, Resize, Stop, TakeCheckpoint and Wake ends in exactly one outcome event;
-// commands are idempotent by (task, attempt); a report is answered only after `carry_out` was given its Continue or
-// Stop; resources granted never exceed the node's.
+// Contract (tests/contract): every Start, Resize, Stop, TakeCheckpoint and Wake ends in exactly one outcome
+// event; commands are idempotent by (task, attempt); a report is answered only after `carry_out` was given
+// its Continue or Stop; resources granted never exceed the node's.
 class World {
  public:
   virtual ~World() = default;
@@ -27,7 +27,8 @@ class World {
   virtual void carry_out(const Decision&, const View&) = 0;
   // Blocks until something happened or `at_most` passed; all that happened, in order. May be empty.
   virtual std::vector<Event> wait(Seconds at_most) = 0;
-  // After a crash: ends what is left of the attempts the view believes to be running, and says what became of them.
+  // After a crash: ends what is left of the attempts the view believes to be running, and says what became of
+  // them.
   virtual std::vector<Event> reconcile(const View&) = 0;
 };
 
@@ -53,13 +54,14 @@ struct Reading {
   Profile profile;
 };
 
-// Measures tasks. One thread uses it. `attach` comes before the program's first instruction (it waits at a gate).
+// Measures tasks. One thread uses it. `attach` comes before the program's first instruction (it waits at a
+// gate).
 class Sensor {
  public:
   virtual ~Sensor() = default;
   virtual void attach(TaskId, std::int64_t pid) = 0;
-  virtual void sample() = 0;             // called about once a second
-  virtual Reading read(TaskId) = 0;      // since attach or the last read
+  virtual void sample() = 0;         // called about once a second
+  virtual Reading read(TaskId) = 0;  // since attach or the last read
   virtual void detach(TaskId) = 0;
 };
 

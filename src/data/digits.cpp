@@ -19,13 +19,14 @@ struct Point {
 using Stroke = std::vector<Point>;
 using Glyph = std::vector<Stroke>;
 
-// How strong each disturbance is; chosen so that LeNet5 needs 4 to 8 epochs for 95 %.
-constexpr double kTurn = 0.38;  // radians, either way
+// How strong each disturbance is; chosen so that LeNet5 (batch 64, SGD 0.02, momentum 0.9) passes 95 % in 4
+// to 5 epochs and ends between 97 and 98 %.
+constexpr double kTurn = 0.34;  // radians, either way
 constexpr double kShear = 0.34;
 constexpr double kBend = 0.050;    // of the image's side
 constexpr double kJitter = 0.010;  // of the image's side, each point for itself
 constexpr double kShift = 0.10;    // of the image's side
-constexpr double kNoise = 0.24;
+constexpr double kNoise = 0.18;
 constexpr int kMostClutter = 3;  // stray strokes
 
 // Part of an ellipse as a polyline; angles in degrees, 0 is right, 90 is down.
@@ -129,7 +130,7 @@ void draw_segment(std::span<float> pixels, Point a, Point b, double half_width, 
 void draw_glyph(std::span<float> pixels, const Glyph& glyph, Random& random) {
   const Warp warp(random);
   const double half_width = random.uniform(.8, 1.5);
-  const auto ink = static_cast<float>(random.uniform(.28, .7));
+  const auto ink = static_cast<float>(random.uniform(.22, .55));
   for (const Stroke& stroke : glyph) {
     Stroke bent;
     bent.reserve(stroke.size());
@@ -150,7 +151,7 @@ void draw_clutter(std::span<float> pixels, Random& random) {
     const double length = random.uniform(2, 9);
     const Point to{from.x + length * std::cos(angle), from.y + length * std::sin(angle)};
     const double half_width = random.uniform(.4, 1.1);
-    draw_segment(pixels, from, to, half_width, static_cast<float>(random.uniform(.2, .6)));
+    draw_segment(pixels, from, to, half_width, static_cast<float>(random.uniform(.15, .45)));
   }
 }
 

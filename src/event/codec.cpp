@@ -11,8 +11,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array kFailures{Failure::crashed, Failure::killed, Failure::stalled,         Failure::out_of_memory, Failure::bad_report,
-                               Failure::silent,  Failure::could_not_start, Failure::lost};
+constexpr std::array kFailures{Failure::crashed,         Failure::killed,     Failure::stalled,
+                               Failure::out_of_memory,   Failure::bad_report, Failure::silent,
+                               Failure::could_not_start, Failure::lost};
 constexpr std::array kJobStates{JobState::running, JobState::finished, JobState::stopped, JobState::failed};
 
 // ---- one field each way ----
@@ -113,8 +114,8 @@ void fields(A&& a, E& e) {
   if constexpr (std::is_same_v<T, JobResumed>) a("job", e.job);
   if constexpr (std::is_same_v<T, NodeJoined>) a("node", e.node)("name", e.name)("capacity", e.capacity);
   if constexpr (std::is_same_v<T, TaskStarted>)
-    a("task", e.task)("attempt", e.attempt)("decision", e.decision)("pid", e.pid)("pid_started", e.pid_started)(
-        "cpus", e.cpus);
+    a("task", e.task)("attempt", e.attempt)("decision", e.decision)("pid", e.pid)(
+        "pid_started", e.pid_started)("cpus", e.cpus);
   if constexpr (std::is_same_v<T, EpochEnded>)
     a("task", e.task)("attempt", e.attempt)("epoch", e.epoch)("metrics", e.metrics)("seconds", e.seconds)(
         "energy", e.energy)("profile", e.profile);
@@ -124,8 +125,8 @@ void fields(A&& a, E& e) {
     a("task", e.task)("attempt", e.attempt)("decision", e.decision)("granted", e.granted);
   if constexpr (std::is_same_v<T, TaskEnded>) a("task", e.task)("attempt", e.attempt)("energy", e.energy);
   if constexpr (std::is_same_v<T, TaskFailed>)
-    a("task", e.task)("attempt", e.attempt)("failure", e.failure)("detail", e.detail)("last_output", e.last_output)(
-        "energy", e.energy);
+    a("task", e.task)("attempt", e.attempt)("failure", e.failure)("detail", e.detail)(
+        "last_output", e.last_output)("energy", e.energy);
   if constexpr (std::is_same_v<T, DecisionRefused>) a("decision", e.decision)("reason", e.reason);
   if constexpr (std::is_same_v<T, Woke>) a("decision", e.decision);
 
@@ -174,39 +175,52 @@ auto guarded(Read read_it) {
 }  // namespace
 
 const char* name(const EventBody& body) {
-  constexpr std::array kNames{"JobSubmitted", "JobCancelled",    "JobResumed",    "NodeJoined",
-                              "TaskStarted",  "EpochEnded",      "CheckpointTaken", "SystemChanged",
-                              "TaskEnded",    "TaskFailed",      "DecisionRefused", "Woke"};
+  constexpr std::array kNames{"JobSubmitted", "JobCancelled", "JobResumed",      "NodeJoined",
+                              "TaskStarted",  "EpochEnded",   "CheckpointTaken", "SystemChanged",
+                              "TaskEnded",    "TaskFailed",   "DecisionRefused", "Woke"};
   static_assert(kNames.size() == std::variant_size_v<EventBody>);
   return kNames[body.index()];
 }
 
 const char* name(const DecisionBody& body) {
-  constexpr std::array kNames{"Request", "Start", "Continue", "Resize", "TakeCheckpoint", "Stop", "Wake", "FinishJob"};
+  constexpr std::array kNames{"Request",        "Start", "Continue", "Resize",
+                              "TakeCheckpoint", "Stop",  "Wake",     "FinishJob"};
   static_assert(kNames.size() == std::variant_size_v<DecisionBody>);
   return kNames[body.index()];
 }
 
 const char* name(Failure failure) {
   switch (failure) {
-    case Failure::crashed: return "crashed";
-    case Failure::killed: return "killed";
-    case Failure::stalled: return "stalled";
-    case Failure::out_of_memory: return "out of memory";
-    case Failure::bad_report: return "bad report";
-    case Failure::silent: return "silent";
-    case Failure::lost: return "lost";
-    case Failure::could_not_start: return "could not start";
+    case Failure::crashed:
+      return "crashed";
+    case Failure::killed:
+      return "killed";
+    case Failure::stalled:
+      return "stalled";
+    case Failure::out_of_memory:
+      return "out of memory";
+    case Failure::bad_report:
+      return "bad report";
+    case Failure::silent:
+      return "silent";
+    case Failure::lost:
+      return "lost";
+    case Failure::could_not_start:
+      return "could not start";
   }
   return "?";
 }
 
 const char* name(JobState state) {
   switch (state) {
-    case JobState::running: return "running";
-    case JobState::finished: return "finished";
-    case JobState::stopped: return "stopped";
-    case JobState::failed: return "failed";
+    case JobState::running:
+      return "running";
+    case JobState::finished:
+      return "finished";
+    case JobState::stopped:
+      return "stopped";
+    case JobState::failed:
+      return "failed";
   }
   return "?";
 }

@@ -1,7 +1,7 @@
 // Events and decisions as JSON values: the journal keeps them as CBOR, `tandem show --json` prints them.
 //
-// Reading ignores unknown keys and leaves missing ones at their defaults, so journals of older versions can be read.
-// What is not an event at all throws SystemError.
+// Reading ignores unknown keys and leaves missing ones at their defaults, so journals of older versions can
+// be read. What is not an event at all throws SystemError.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

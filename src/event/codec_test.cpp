@@ -33,8 +33,9 @@ std::vector<EventBody> every_event() {
 }
 
 std::vector<DecisionBody> every_decision() {
-  return {Request{0, 0, {2, 0, 1.0}}, Start{0, 1, 0, {2, 0, 1.0}}, Continue{0, 1, 3},
-          Resize{0, 1, {1, 0, 0.5}},  TakeCheckpoint{0, 1},        Stop{0, 1, "asked"},
+  return {Request{0, 0, {2, 0, 1.0}}, Start{0, 1, 0, {2, 0, 1.0}},
+          Continue{0, 1, 3},          Resize{0, 1, {1, 0, 0.5}},
+          TakeCheckpoint{0, 1},       Stop{0, 1, "asked"},
           Wake{Seconds{9.25}},        FinishJob{0, JobState::failed, "crashed"}};
 }
 
@@ -60,8 +61,8 @@ TEST(Codec, EveryDecisionSurvivesJson) {
 }
 
 TEST(Codec, EveryFailureAndStateHasItsOwnWord) {
-  for (auto failure : {Failure::crashed, Failure::killed, Failure::stalled, Failure::out_of_memory, Failure::bad_report,
-                       Failure::silent, Failure::lost, Failure::could_not_start}) {
+  for (auto failure : {Failure::crashed, Failure::killed, Failure::stalled, Failure::out_of_memory,
+                       Failure::bad_report, Failure::silent, Failure::lost, Failure::could_not_start}) {
     const Event event{Seconds{}, TaskFailed{0, 1, failure, "", "", {}}};
     EXPECT_EQ(event_from_json(to_json(event)), event) << name(failure);
   }

@@ -1,9 +1,9 @@
 // What shall be done: the imperative half of Tandem's vocabulary.
 //
-// Job controllers emit Request, Continue, TakeCheckpoint, Wake and FinishJob; only the allocator emits Start, Resize
-// and Stop. A decision is journalled with the event that led to it before anything is done about it. Start, Resize,
-// Stop, TakeCheckpoint and Wake each end in exactly one outcome event; Request ends in Start or FinishJob; Continue
-// and FinishJob are complete once journalled.
+// Job controllers emit Request, Continue, TakeCheckpoint, Wake and FinishJob; only the allocator emits Start,
+// Resize and Stop. A decision is journalled with the event that led to it before anything is done about it.
+// Start, Resize, Stop, TakeCheckpoint and Wake each end in exactly one outcome event; Request ends in Start
+// or FinishJob; Continue and FinishJob are complete once journalled.
 #pragma once
 
 #include <string>

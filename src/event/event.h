@@ -1,8 +1,8 @@
 // What happened: the past tense half of Tandem's vocabulary.
 //
-// Worlds report events, the control loop numbers and journals them, policies react to them. Every event is a plain
-// value with a JSON form (codec.h). Extend the list when a capability needs a word; never smuggle meaning through
-// strings.
+// Worlds report events, the control loop numbers and journals them, policies react to them. Every event is a
+// plain value with a JSON form (codec.h). Extend the list when a capability needs a word; never smuggle
+// meaning through strings.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,8 @@ struct Energy {
   bool operator==(const Energy&) const = default;
 };
 
-// One epoch's counters as rates per second of wall time. Only what was really measured is in it: the mask that goes
-// with the vector is the set of names.
+// One epoch's counters as rates per second of wall time. Only what was really measured is in it: the mask
+// that goes with the vector is the set of names.
 struct Profile {
   Metrics rates;
   bool operator==(const Profile&) const = default;
@@ -69,7 +69,8 @@ struct NodeJoined {
   bool operator==(const NodeJoined&) const = default;
 };
 
-// The outcome of Start. `pid` with `pid_started` (clock ticks since boot, /proc/PID/stat) names the process for good.
+// The outcome of Start. `pid` with `pid_started` (clock ticks since boot, /proc/PID/stat) names the process
+// for good.
 struct TaskStarted {
   TaskId task = 0;
   Attempt attempt = 0;

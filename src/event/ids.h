@@ -1,5 +1,5 @@
-// Names of the things events speak of. Small whole numbers, dense from 0 within one journal, so that the View can
-// keep them in vectors and ties can be broken by id.
+// Names of the things events speak of. Small whole numbers, dense from 0 within one journal, so that the View
+// can keep them in vectors and ties can be broken by id.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // Everything that decides implements this: what happened goes in, decisions come out.
 //
-// Pure: `step` reads the view (which already holds the event), may change only the policy's own members, and draws
-// randomness only from Random(seed, view.events). It keeps no references into the view.
+// Pure: `step` reads the view (which already holds the event), may change only the policy's own members, and
+// draws randomness only from Random(seed, view.events). It keeps no references into the view.
 //
-// Resume is not replay: `fold` takes an event and the decisions it led to as history without deciding again. Policies
-// whose state is all in the view need not override it.
+// Resume is not replay: `fold` takes an event and the decisions it led to as history without deciding again.
+// Policies whose state is all in the view need not override it.
 #pragma once
 
 #include <span>

@@ -157,7 +157,8 @@ struct Folder {
     auto& t = task(e.task);
     end_attempt(t, TaskState::failed, e.energy);
     t.last_failure = e;
-    // Being lost is Tandem's fault or the machine's, not the program's: it is never counted against its retries.
+    // Being lost is Tandem's fault or the machine's, not the program's: it is never counted against its
+    // retries.
     if (e.failure != Failure::lost) ++t.failures;
   }
   // A refused Start or Resize gives back what it took when it was decided.
@@ -200,12 +201,18 @@ Joules TaskView::joules() const {
 
 const char* name(TaskState state) {
   switch (state) {
-    case TaskState::waiting: return "waiting";
-    case TaskState::starting: return "starting";
-    case TaskState::running: return "running";
-    case TaskState::stopping: return "stopping";
-    case TaskState::ended: return "ended";
-    case TaskState::failed: return "failed";
+    case TaskState::waiting:
+      return "waiting";
+    case TaskState::starting:
+      return "starting";
+    case TaskState::running:
+      return "running";
+    case TaskState::stopping:
+      return "stopping";
+    case TaskState::ended:
+      return "ended";
+    case TaskState::failed:
+      return "failed";
   }
   return "?";
 }

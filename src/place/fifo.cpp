@@ -18,7 +18,8 @@ std::vector<DecisionBody> Fifo::step(const View& view, const Event&) {
   for (TaskId id : view.holding) {
     const auto& task = view.tasks[static_cast<std::size_t>(id)];
     const auto& job = view.jobs[static_cast<std::size_t>(task.job)];
-    if (wanted_no_more(job) && task.state != TaskState::stopping) out.push_back(Stop{id, task.attempt, why(job)});
+    if (wanted_no_more(job) && task.state != TaskState::stopping)
+      out.push_back(Stop{id, task.attempt, why(job)});
   }
   if (view.waiting.empty()) return out;
 

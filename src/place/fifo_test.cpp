@@ -59,9 +59,13 @@ TEST_F(FifoTest, NeverGrantsMoreThanANodeHas) {
   TaskId next = 0;
   for (int round = 0; round < 2000; ++round) {
     if (random.below(2) == 0)
-      decide(Request{next++, 0, {static_cast<int>(1 + random.below(4)), static_cast<Bytes>(random.below(3)) * kGiB, 1.0}});
+      decide(
+          Request{next++,
+                  0,
+                  {static_cast<int>(1 + random.below(4)), static_cast<Bytes>(random.below(3)) * kGiB, 1.0}});
     if (!view_.holding.empty() && random.below(2) == 0)
-      happens(TaskEnded{*std::next(view_.holding.begin(), static_cast<long>(random.below(view_.holding.size()))), 1, {}});
+      happens(TaskEnded{
+          *std::next(view_.holding.begin(), static_cast<long>(random.below(view_.holding.size()))), 1, {}});
     step();
     for (const auto& node : view_.nodes) {
       ASSERT_GE(node.free_cores, 0);

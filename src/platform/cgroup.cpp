@@ -24,7 +24,8 @@ constexpr int kPeriodMicroseconds = 100'000;
 void write_file(const fs::path& file, const std::string& content) {
   Descriptor out(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
   if (!out) throw_errno("opening " + file.string());
-  if (::write(out.get(), content.data(), content.size()) < 0) throw_errno("writing '" + content + "' to " + file.string());
+  if (::write(out.get(), content.data(), content.size()) < 0)
+    throw_errno("writing '" + content + "' to " + file.string());
 }
 
 std::string read_file(const fs::path& file) {
@@ -51,7 +52,8 @@ std::optional<std::string> own_group(const fs::path& proc, const std::string& co
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    if (controller.empty() ? controllers == ",," : controllers.find("," + controller + ",") != std::string::npos)
+    if (controller.empty() ? controllers == ",,"
+                           : controllers.find("," + controller + ",") != std::string::npos)
       return line.substr(second + 1);
   }
   return std::nullopt;
@@ -107,8 +109,9 @@ void detect_v2(CgroupSupport& support, const fs::path& proc, const fs::path& sys
   for (auto& [name, limit_file, parent, why] :
        {Controller{"memory", "memory.max", support.memory_parent, support.why_memory},
         Controller{"cpu", "cpu.max", support.cpu_parent, support.why_cpu}}) {
-    if (std::istringstream words(offered); std::none_of(std::istream_iterator<std::string>(words), {},
-                                                        [&](const std::string& word) { return word == name; })) {
+    if (std::istringstream words(offered);
+        std::none_of(std::istream_iterator<std::string>(words), {},
+                     [&](const std::string& word) { return word == name; })) {
       why = std::string("the ") + name + " controller is not delegated to " + folder.string();
       continue;
     }
@@ -157,7 +160,8 @@ std::optional<Cgroup> Cgroup::find(const CgroupSupport& support, const std::stri
   found.version_ = support.version;
   if (auto folder = support.memory_parent / ("tandem-" + name); support.memory() && fs::exists(folder))
     found.memory_ = folder;
-  if (auto folder = support.cpu_parent / ("tandem-" + name); support.cpu() && fs::exists(folder)) found.cpu_ = folder;
+  if (auto folder = support.cpu_parent / ("tandem-" + name); support.cpu() && fs::exists(folder))
+    found.cpu_ = folder;
   if (found.memory_.empty() && found.cpu_.empty()) return std::nullopt;
   return found;
 }
@@ -167,7 +171,8 @@ Cgroup::~Cgroup() {
   kill_all();
   // A process that has just died may hold its group for a moment longer.
   for (const auto& folder : {memory_, cpu_})
-    for (int tries = 0; !folder.empty() && ::rmdir(folder.c_str()) != 0 && errno == EBUSY && tries < 200; ++tries)
+    for (int tries = 0; !folder.empty() && ::rmdir(folder.c_str()) != 0 && errno == EBUSY && tries < 200;
+         ++tries)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 

@@ -1,8 +1,9 @@
-// Control groups: limits on memory and CPU time for a task and everything it starts, and a way to end all of it.
+// Control groups: limits on memory and CPU time for a task and everything it starts, and a way to end all of
+// it.
 //
-// Works with cgroup v1 (one tree a controller) and v2 (one tree), as far as this process may write there. `detect`
-// probes by making and removing a group, because permissions say too little. Groups are made below this process's own
-// group, named "tandem-<name>".
+// Works with cgroup v1 (one tree a controller) and v2 (one tree), as far as this process may write there.
+// `detect` probes by making and removing a group, because permissions say too little. Groups are made below
+// this process's own group, named "tandem-<name>".
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +19,7 @@
 namespace tandem::platform {
 
 struct CgroupSupport {
-  int version = 0;  // 0: none usable
+  int version = 0;                                  // 0: none usable
   std::filesystem::path memory_parent, cpu_parent;  // empty: that controller cannot be used
   std::string why_memory, why_cpu;                  // one line for `tandem doctor`
 
@@ -44,17 +45,17 @@ class Cgroup {
   static std::optional<Cgroup> find(const CgroupSupport&, const std::string& name);
 
   void add(pid_t);
-  void set_memory(Bytes limit);          // 0: none. Throws SystemError when more is in use than that
-  void set_cpu(double cores);            // CPU seconds a second; 0: no limit
+  void set_memory(Bytes limit);  // 0: none. Throws SystemError when more is in use than that
+  void set_cpu(double cores);    // CPU seconds a second; 0: no limit
   std::vector<pid_t> processes() const;
-  void kill_all();                       // SIGKILL until nobody is left
+  void kill_all();  // SIGKILL until nobody is left
   std::int64_t oom_kills() const;
   std::optional<Bytes> memory_peak() const;
 
  private:
   Cgroup() = default;
   int version_ = 0;
-  std::filesystem::path memory_, cpu_;   // the same folder in v2
+  std::filesystem::path memory_, cpu_;  // the same folder in v2
 };
 
 }  // namespace tandem::platform

@@ -28,8 +28,8 @@ std::string read(const fs::path& file) {
   return text.str();
 }
 
-// Plain folders in the shape of the kernel's trees. They do not grow files in new groups by themselves, so groups are
-// laid out beforehand; what is tested is which files are written with what.
+// Plain folders in the shape of the kernel's trees. They do not grow files in new groups by themselves, so
+// groups are laid out beforehand; what is tested is which files are written with what.
 class FakeCgroups : public testing::Test {
  protected:
   CgroupSupport support(int version) {
@@ -38,8 +38,9 @@ class FakeCgroups : public testing::Test {
     made.memory_parent = version == 1 ? root() / "memory" : root();
     made.cpu_parent = version == 1 ? root() / "cpu" : root();
     for (const auto& parent : {made.memory_parent, made.cpu_parent})
-      for (const char* name : {"cgroup.procs", "memory.max", "memory.limit_in_bytes", "cpu.max", "cpu.cfs_quota_us",
-                               "cpu.cfs_period_us", "memory.events", "memory.oom_control"})
+      for (const char* name :
+           {"cgroup.procs", "memory.max", "memory.limit_in_bytes", "cpu.max", "cpu.cfs_quota_us",
+            "cpu.cfs_period_us", "memory.events", "memory.oom_control"})
         write(parent / "tandem-x" / name, "");
     return made;
   }
@@ -120,7 +121,8 @@ TEST_F(FakeCgroups, VersionOneThatCannotBeWrittenSaysSo) {
 // The kernel's own, where this machine lets us.
 TEST(RealCgroups, AreMadeHoldProcessesEndThemAndGo) {
   const auto support = CgroupSupport::detect();
-  if (!support.any()) GTEST_SKIP() << "no writable cgroups here: " << support.why_memory << "; " << support.why_cpu;
+  if (!support.any())
+    GTEST_SKIP() << "no writable cgroups here: " << support.why_memory << "; " << support.why_cpu;
   const pid_t child = ::fork();
   if (child == 0) {
     while (true) ::pause();

@@ -1,6 +1,7 @@
 // CPU clock limits through cpufreq, where the machine has it and this process may write it.
 //
-// A limit is a share of the CPU's top frequency, written to scaling_max_freq. The former value is kept and put back.
+// A limit is a share of the CPU's top frequency, written to scaling_max_freq. The former value is kept and
+// put back.
 #pragma once
 
 #include <filesystem>

@@ -19,7 +19,8 @@ fs::path MachineLock::default_file() {
   return fs::path("/tmp") / ("tandem-" + std::to_string(::getuid())) / "machine.lock";
 }
 
-std::optional<MachineLock> MachineLock::take(const fs::path& file, const std::string& label, std::string* owner) {
+std::optional<MachineLock> MachineLock::take(const fs::path& file, const std::string& label,
+                                             std::string* owner) {
   ::mkdir(file.parent_path().c_str(), 0700);  // a failure shows in the next line
   // Never follow a link somebody else may have put into a shared folder.
   Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));

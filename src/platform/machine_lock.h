@@ -1,7 +1,7 @@
 // One machine, one owner: two Tandems that both hand out all cores would hand each core out twice.
 //
-// The lock is per user and machine, in $TANDEM_RUNTIME_DIR, else $XDG_RUNTIME_DIR/tandem, else /tmp/tandem-UID. It is
-// let go when the process ends, however it ends.
+// The lock is per user and machine, in $TANDEM_RUNTIME_DIR, else $XDG_RUNTIME_DIR/tandem, else
+// /tmp/tandem-UID. It is let go when the process ends, however it ends.
 #pragma once
 
 #include <filesystem>

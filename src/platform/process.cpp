@@ -42,7 +42,8 @@ Prepared prepare(const Launch& launch) {
   extra[kMarkVariable] = launch.mark;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const char* equals = ::strchr(*variable, '=');
-    if (equals && extra.contains(std::string(*variable, static_cast<std::size_t>(equals - *variable)))) continue;
+    if (equals && extra.contains(std::string(*variable, static_cast<std::size_t>(equals - *variable))))
+      continue;
     prepared.envp.push_back(*variable);
   }
   for (const auto& [name, value] : extra) prepared.variables.push_back(name + "=" + value);
@@ -67,13 +68,15 @@ Pipe make_pipe() {
 void reset_signals() {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
-  for (int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT, SIGCHLD}) ::sigaction(signal, &standard, nullptr);
+  for (int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT, SIGCHLD})
+    ::sigaction(signal, &standard, nullptr);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-[[noreturn]] void run_child(const Launch& launch, const Prepared& prepared, int gate, int status, pid_t parent) {
+[[noreturn]] void run_child(const Launch& launch, const Prepared& prepared, int gate, int status,
+                            pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // it died before the line above
@@ -118,7 +121,8 @@ std::string read_small_file(const std::string& path) {
   if (!file) return content;
   std::array<char, 4096> chunk;
   ssize_t got;
-  while ((got = ::read(file.get(), chunk.data(), chunk.size())) > 0) content.append(chunk.data(), static_cast<std::size_t>(got));
+  while ((got = ::read(file.get(), chunk.data(), chunk.size())) > 0)
+    content.append(chunk.data(), static_cast<std::size_t>(got));
   return content;
 }
 

@@ -1,8 +1,9 @@
 // Starts programs in a process group of their own, behind a gate, and finds what is left of them.
 //
-// A launched child waits at the gate, before exec, until `open_gate`: meanwhile its parent puts it into cgroups and
-// attaches sensors, so that nothing it does goes unseen. It dies with its parent (PR_SET_PDEATHSIG), and every process
-// below it carries a mark in its environment by which it can be found after a crash.
+// A launched child waits at the gate, before exec, until `open_gate`: meanwhile its parent puts it into
+// cgroups and attaches sensors, so that nothing it does goes unseen. It dies with its parent
+// (PR_SET_PDEATHSIG), and every process below it carries a mark in its environment by which it can be found
+// after a crash.
 #pragma once
 
 #include <sys/types.h>
@@ -24,11 +25,11 @@ inline constexpr const char* kMarkVariable = "TANDEM_MARK";
 struct Launch {
   std::vector<std::string> arguments;              // [0] is looked up in PATH
   std::map<std::string, std::string> environment;  // added to this process's own
-  std::string mark;                                // unique: names this attempt in the environment of all its processes
-  int inherited = -1;                              // a descriptor the program keeps, under the same number
-  int output = -1;                                 // its standard output and error
-  std::vector<int> cpus;                           // empty: wherever this process may run
-  Bytes data_limit = 0;                            // RLIMIT_DATA; 0: none
+  std::string mark;       // unique: names this attempt in the environment of all its processes
+  int inherited = -1;     // a descriptor the program keeps, under the same number
+  int output = -1;        // its standard output and error
+  std::vector<int> cpus;  // empty: wherever this process may run
+  Bytes data_limit = 0;   // RLIMIT_DATA; 0: none
 };
 
 struct Child {

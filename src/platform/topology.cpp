@@ -49,7 +49,8 @@ Topology Topology::detect() {
     if (const char* model = hwloc_obj_get_info_by_name(package, "CPUModel")) topology.model = model;
   hwloc_topology_destroy(hardware);
   topology.memory = static_cast<Bytes>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
-  std::sort(topology.cpus.begin(), topology.cpus.end(), [](const Cpu& a, const Cpu& b) { return place(a) < place(b); });
+  std::sort(topology.cpus.begin(), topology.cpus.end(),
+            [](const Cpu& a, const Cpu& b) { return place(a) < place(b); });
   return topology;
 }
 
@@ -73,9 +74,11 @@ std::vector<int> choose_cpus(const Topology& topology, const std::set<int>& free
     for (const auto& cpu : usable) groups[ring(cpu)].push_back(cpu);
     std::vector<Cpu>* best = nullptr;
     for (auto& [where, group] : groups)
-      if (group.size() >= static_cast<std::size_t>(count) && (!best || group.size() < best->size())) best = &group;
+      if (group.size() >= static_cast<std::size_t>(count) && (!best || group.size() < best->size()))
+        best = &group;
     if (!best) continue;
-    std::stable_sort(best->begin(), best->end(), [&](const Cpu& a, const Cpu& b) { return rank[a.id] < rank[b.id]; });
+    std::stable_sort(best->begin(), best->end(),
+                     [&](const Cpu& a, const Cpu& b) { return rank[a.id] < rank[b.id]; });
     std::vector<int> chosen;
     for (int i = 0; i < count; ++i) chosen.push_back((*best)[static_cast<std::size_t>(i)].id);
     std::sort(chosen.begin(), chosen.end());

@@ -32,7 +32,8 @@ TEST(ChooseCpus, PrefersTheGroupWithTheLeastRoomLeftOver) {
   auto free = all(16);
   free.erase(4);
   free.erase(5);
-  EXPECT_EQ(choose_cpus(two_packages(), free, 2), (std::vector<int>{6, 7})) << "the cache group with just two free";
+  EXPECT_EQ(choose_cpus(two_packages(), free, 2), (std::vector<int>{6, 7}))
+      << "the cache group with just two free";
 }
 
 TEST(ChooseCpus, CrossesPackagesOnlyWhenItMust) {

@@ -59,7 +59,8 @@ class SqliteJournal final : public control::Journal {
     while (query.step()) {
       const std::int64_t number = query.integer(0);
       if (number != expected++)
-        throw SystemError("the journal has a gap before entry " + std::to_string(number) + ": the store is damaged");
+        throw SystemError("the journal has a gap before entry " + std::to_string(number) +
+                          ": the store is damaged");
       each(decode(number, query.blob(1)));
     }
   }
@@ -87,7 +88,8 @@ std::unique_ptr<control::Journal> make_journal(const std::filesystem::path& file
   return std::make_unique<SqliteJournal>(file, run);
 }
 
-std::unique_ptr<control::Journal> make_limited_journal(const std::filesystem::path& file, std::int64_t run, int pages) {
+std::unique_ptr<control::Journal> make_limited_journal(const std::filesystem::path& file, std::int64_t run,
+                                                       int pages) {
   auto journal = std::make_unique<SqliteJournal>(file, run);
   journal->limit(pages);
   return journal;

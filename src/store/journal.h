@@ -11,6 +11,7 @@ namespace tandem::store {
 // `run` is the run's number in the table of runs.
 std::unique_ptr<control::Journal> make_journal(const std::filesystem::path& file, std::int64_t run);
 // The same in a file that may not grow beyond `pages`: to tests it is a full disk.
-std::unique_ptr<control::Journal> make_limited_journal(const std::filesystem::path& file, std::int64_t run, int pages);
+std::unique_ptr<control::Journal> make_limited_journal(const std::filesystem::path& file, std::int64_t run,
+                                                       int pages);
 
 }  // namespace tandem::store

@@ -19,16 +19,18 @@ constexpr int kBusyMilliseconds = 15'000;
       throw SystemError(file + ": the disk is full; nothing was lost. Free some space, then `tandem resume`");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      throw SystemError(file + ": another process has kept the store locked for 15 s; find it with `fuser -v " + file +
-                        "` and try again");
+      throw SystemError(file +
+                        ": another process has kept the store locked for 15 s; find it with `fuser -v " +
+                        file + "` and try again");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      throw SystemError(file + ": this file is damaged or not a Tandem store; keep a copy, try `sqlite3 " + file +
-                        " .recover`, or use another folder with --store");
+      throw SystemError(file + ": this file is damaged or not a Tandem store; keep a copy, try `sqlite3 " +
+                        file + " .recover`, or use another folder with --store");
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
-      throw SystemError(file + ": cannot be written (" + (connection ? sqlite3_errmsg(connection) : "no memory") +
+      throw SystemError(file + ": cannot be written (" +
+                        (connection ? sqlite3_errmsg(connection) : "no memory") +
                         "); check its permissions, or use another folder with --store");
     default:
       throw SystemError(file + ": " + (connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code)));
@@ -38,8 +40,8 @@ constexpr int kBusyMilliseconds = 15'000;
 }  // namespace
 
 Statement::Statement(sqlite3* connection, std::string_view sql) {
-  const int code = sqlite3_prepare_v3(connection, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
-                                      &statement_, nullptr);
+  const int code = sqlite3_prepare_v3(connection, sql.data(), static_cast<int>(sql.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &statement_, nullptr);
   if (code != SQLITE_OK) fail(connection, code);
 }
 
@@ -106,7 +108,8 @@ double Statement::real(int column) const {
 
 std::string Statement::text(int column) const {
   const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-  return bytes ? std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))) : std::string();
+  return bytes ? std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)))
+               : std::string();
 }
 
 std::span<const std::uint8_t> Statement::blob(int column) const {
@@ -115,7 +118,8 @@ std::span<const std::uint8_t> Statement::blob(int column) const {
 }
 
 Database::Database(const std::filesystem::path& file) {
-  const int code = sqlite3_open_v2(file.c_str(), &connection_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const int code =
+      sqlite3_open_v2(file.c_str(), &connection_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   if (code != SQLITE_OK) {
     sqlite3* broken = std::exchange(connection_, nullptr);
     try {

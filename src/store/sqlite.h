@@ -29,8 +29,8 @@ class Statement {
   Statement& bind(int at, std::string_view);
   Statement& bind_blob(int at, std::span<const std::uint8_t>);  // must outlive the next step
 
-  bool step();    // true: a row is there
-  void run();     // for statements without rows; resets
+  bool step();  // true: a row is there
+  void run();   // for statements without rows; resets
   void reset();
 
   std::int64_t integer(int column) const;

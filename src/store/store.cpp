@@ -38,7 +38,8 @@ fs::path prepared(fs::path folder) {
   if (error)
     throw SystemError(folder.string() + ": cannot be created (" + error.message() +
                       "); choose another folder with --store");
-  fs::permissions(folder, fs::perms::owner_all, error);  // runs may hold private data; a failure leaves them as they are
+  fs::permissions(folder, fs::perms::owner_all,
+                  error);  // runs may hold private data; a failure leaves them as they are
   return fs::absolute(folder);
 }
 
@@ -50,7 +51,7 @@ std::string make_id(Seconds now) {
 }
 
 RunInfo read_run(const Statement& row) {
-  return {row.text(0), row.text(1),          row.text(2),         row.text(3),
+  return {row.text(0), row.text(1), row.text(2),          row.text(3),
           row.text(4), row.text(5), Seconds{row.real(6)}, Seconds{row.real(7)}};
 }
 
@@ -113,10 +114,12 @@ void Store::migrate() {
   Transaction transaction(database_);
   const auto version = version_of();  // again, now that nobody else can change it
   if (version > newest)
-    throw UserError(fmt::format("{}: this store was written by a newer Tandem (version {}, this one knows {}); "
-                                "update Tandem, or use another folder with --store",
-                                (folder_ / "tandem.db").string(), version, newest));
-  for (auto step = version; step < newest; ++step) database_.execute(kMigrations[static_cast<std::size_t>(step)]);
+    throw UserError(
+        fmt::format("{}: this store was written by a newer Tandem (version {}, this one knows {}); "
+                    "update Tandem, or use another folder with --store",
+                    (folder_ / "tandem.db").string(), version, newest));
+  for (auto step = version; step < newest; ++step)
+    database_.execute(kMigrations[static_cast<std::size_t>(step)]);
   database_.execute(fmt::format("PRAGMA user_version={}", newest));
   transaction.commit();
 }
@@ -128,15 +131,19 @@ std::optional<std::string> Store::warning() const {
                                          0x0bd00bd0 /* Lustre */};
   if (std::find(kNetwork.begin(), kNetwork.end(), where.f_type) == kNetwork.end()) return std::nullopt;
   return folder_.string() +
-         " is on a network file system, where file locks cannot be trusted: two Tandems could damage the store. Use a "
+         " is on a network file system, where file locks cannot be trusted: two Tandems could damage the "
+         "store. Use a "
          "local folder with --store";
 }
 
-RunInfo Store::create_run(const std::string& kind, const std::string& name, const std::string& spec, Seconds now) {
+RunInfo Store::create_run(const std::string& kind, const std::string& name, const std::string& spec,
+                          Seconds now) {
   const std::string id = make_id(now);
   fs::create_directories(run_folder(id));
   database_
-      .prepare("INSERT INTO run(id, kind, name, spec, state, created, changed) VALUES(?, ?, ?, ?, 'running', ?, ?)")
+      .prepare(
+          "INSERT INTO run(id, kind, name, spec, state, created, changed) VALUES(?, ?, ?, ?, 'running', ?, "
+          "?)")
       .bind(1, id)
       .bind(2, kind)
       .bind(3, name)
@@ -156,7 +163,8 @@ std::vector<RunInfo> Store::runs() {
 
 RunInfo Store::find(const std::string& written) {
   const auto all = runs();
-  if (all.empty()) throw UserError("there are no runs in " + folder_.string() + "; `tandem train SPEC` makes one");
+  if (all.empty())
+    throw UserError("there are no runs in " + folder_.string() + "; `tandem train SPEC` makes one");
   if (written == "last") return all.front();
   std::vector<RunInfo> matches;
   for (const auto& run : all) {
@@ -165,8 +173,8 @@ RunInfo Store::find(const std::string& written) {
   }
   if (matches.size() == 1) return matches.front();
   if (matches.size() > 1)
-    throw UserError(fmt::format("'{}' could be {} runs ({}, {}, ...); write more of the id", written, matches.size(),
-                                matches[0].id, matches[1].id));
+    throw UserError(fmt::format("'{}' could be {} runs ({}, {}, ...); write more of the id", written,
+                                matches.size(), matches[0].id, matches[1].id));
   for (const auto& run : all)
     if (run.name == written) return run;
   std::vector<std::string> known{"last"};

@@ -1,8 +1,9 @@
-// History: one folder with one SQLite file (tandem.db) and one folder a run (runs/ID: output, checkpoints, model).
+// History: one folder with one SQLite file (tandem.db) and one folder a run (runs/ID: output, checkpoints,
+// model).
 //
-// The journal of a run is append-only and the truth about it; the columns of `run` beside it (state, times) are a
-// cache, written in the same transaction as the entry that changed them. Several processes may use one store; only
-// the holder of a run's lock appends to its journal.
+// The journal of a run is append-only and the truth about it; the columns of `run` beside it (state, times)
+// are a cache, written in the same transaction as the entry that changed them. Several processes may use one
+// store; only the holder of a run's lock appends to its journal.
 #pragma once
 
 #include <filesystem>
@@ -55,7 +56,8 @@ class Store {
 
   RunInfo create_run(const std::string& kind, const std::string& name, const std::string& spec, Seconds now);
   std::vector<RunInfo> runs();  // newest first
-  // By id, by an unambiguous beginning of it, by name (the newest), or "last". Throws UserError when there is none.
+  // By id, by an unambiguous beginning of it, by name (the newest), or "last". Throws UserError when there is
+  // none.
   RunInfo find(const std::string& written);
   std::filesystem::path run_folder(const std::string& id) const { return folder_ / "runs" / id; }
   std::unique_ptr<control::Journal> journal(const std::string& run);

@@ -25,7 +25,9 @@ class StoreTest : public testing::Test {
 std::vector<Entry> some_entries() {
   return {{1, {Seconds{5}, NodeJoined{0, "here", {2, kGiB, 1.0}}}, {}},
           {2, {Seconds{6}, JobSubmitted{0, {}}}, {{1, Request{0, 0, {}}}, {2, Start{0, 1, 0, {}}}}},
-          {3, {Seconds{7}, TaskFailed{0, 1, Failure::killed, "x", "y", {}}}, {{3, FinishJob{0, JobState::failed, "why"}}}}};
+          {3,
+           {Seconds{7}, TaskFailed{0, 1, Failure::killed, "x", "y", {}}},
+           {{3, FinishJob{0, JobState::failed, "why"}}}}};
 }
 
 std::vector<Entry> all_of(control::Journal& journal) {

@@ -29,7 +29,7 @@ void take(std::string_view& bytes, std::span<Number> into) {
   bytes.remove_prefix(sizeof length);
   if (length != into.size_bytes() || length > bytes.size())
     throw SystemError("the learner's state is of another learner: an array has another length");
-  std::memcpy(into.data(), bytes.data(), length);
+  if (length > 0) std::memcpy(into.data(), bytes.data(), length);  // an empty array has no address
   bytes.remove_prefix(length);
 }
 

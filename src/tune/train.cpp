@@ -25,9 +25,12 @@ bool worth_another_attempt(const TaskView& task, const TaskFailed& failed, int r
   const bool progressed = !task.epochs.empty() && task.epochs.back().attempt == failed.attempt;
   switch (failed.failure) {
     case Failure::killed:
-    case Failure::stalled: return true;
-    case Failure::crashed: return progressed;
-    default: return false;
+    case Failure::stalled:
+      return true;
+    case Failure::crashed:
+      return progressed;
+    default:
+      return false;
   }
 }
 

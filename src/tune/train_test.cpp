@@ -94,8 +94,8 @@ TEST_F(TrainTest, ACrashIsRetriedOnlyAfterProgress) {
 }
 
 TEST_F(TrainTest, WhatWouldHappenAgainIsNotRetried) {
-  for (auto failure :
-       {Failure::crashed, Failure::bad_report, Failure::silent, Failure::out_of_memory, Failure::could_not_start}) {
+  for (auto failure : {Failure::crashed, Failure::bad_report, Failure::silent, Failure::out_of_memory,
+                       Failure::could_not_start}) {
     view_ = View();
     happens(NodeJoined{0, "here", {2, 4 * kGiB, 1.0}});
     submit();

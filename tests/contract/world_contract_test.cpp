@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "platform/temporary.h"
 #include "control/ports.h"
+#include "platform/temporary.h"
 #include "runtime/local/world.h"
 
 namespace tandem {
@@ -185,7 +185,9 @@ TEST_P(WorldContract, ASecondAttemptGoesOnAfterTheFirst) {
 
 struct LocalCandidate final : Candidate {
   LocalCandidate()
-      : world_({.run = "contract-" + std::to_string(::getpid()), .folder = folder_.path(), .grace = Seconds{0.2}}) {}
+      : world_({.run = "contract-" + std::to_string(::getpid()),
+                .folder = folder_.path(),
+                .grace = Seconds{0.2}}) {}
   control::World& world() override { return world_; }
   spec::Program well_behaved() override { return {"", "", {SPEAKER}}; }
   spec::Program hanging() override { return {"", "", {SPEAKER, "--hang-at", "1"}}; }
@@ -194,8 +196,9 @@ struct LocalCandidate final : Candidate {
   local::LocalWorld world_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Local, WorldContract,
-                         testing::Values(+[]() -> std::unique_ptr<Candidate> { return std::make_unique<LocalCandidate>(); }));
+INSTANTIATE_TEST_SUITE_P(Local, WorldContract, testing::Values(+[]() -> std::unique_ptr<Candidate> {
+                           return std::make_unique<LocalCandidate>();
+                         }));
 
 }  // namespace
 }  // namespace tandem

@@ -1,8 +1,11 @@
-// A small program that speaks the protocol, for tests and benchmarks: well-behaved by default, badly on request.
+// A small program that speaks the protocol, for tests and benchmarks: well-behaved by default, badly on
+// request.
 //
-// Each epoch stirs a 64-bit state by (seed, epoch), so that a lost, repeated or reordered epoch shows in the result.
+// Each epoch stirs a 64-bit state by (seed, epoch), so that a lost, repeated or reordered epoch shows in the
+// result.
 //   speaker [--sleep-ms N] [--no-checkpoints] [--no-hello] [--report-past-the-end]
-//           [--crash-at E] [--kill-at E] [--hang-at E] [--nan-at E] [--garbage-at E] [--skip-at E] [--exit-at E]
+//           [--crash-at E] [--kill-at E] [--hang-at E] [--nan-at E] [--garbage-at E] [--skip-at E] [--exit-at
+//           E]
 //           [--silent] [--eat BYTES-at-epoch-1] [--fork] [--escape] [--deaf] [--say TEXT]
 #include <fcntl.h>
 #include <signal.h>
@@ -70,7 +73,9 @@ void misbehave(std::int64_t epoch, int socket) {
   if (now_is("--kill-at", epoch)) ::raise(SIGKILL);
   if (now_is("--hang-at", epoch))
     while (true) ::pause();
-  auto write_raw = [&](const char* line) { [[maybe_unused]] auto sent = ::send(socket, line, std::strlen(line), 0); };
+  auto write_raw = [&](const char* line) {
+    [[maybe_unused]] auto sent = ::send(socket, line, std::strlen(line), 0);
+  };
   if (now_is("--nan-at", epoch)) write_raw("{\"type\":\"epoch\",\"metrics\":{\"loss\":NaN}}\n");
   if (now_is("--garbage-at", epoch)) write_raw("!! this is not the protocol !!\n");
   if (now_is("--skip-at", epoch)) write_raw("{\"type\":\"epoch\",\"epoch\":99,\"metrics\":{}}\n");
@@ -120,11 +125,15 @@ int main(int argc, char** argv) {
     if (!is("--no-checkpoints") && state.epoch > begin.reported) {
       if (client->report({state.epoch, {{"value", metric_of(state)}}}).stop) return 0;
     }
-    for (std::int64_t epoch = state.epoch + 1; epoch <= begin.epochs || is("--report-past-the-end"); ++epoch) {
+    for (std::int64_t epoch = state.epoch + 1; epoch <= begin.epochs || is("--report-past-the-end");
+         ++epoch) {
       misbehave(epoch, socket);
       if (is("--eat") && epoch == 1) eat(std::atoll(options["--eat"].c_str()));
-      if (is("--sleep-ms")) ::usleep(static_cast<useconds_t>(std::atoi(options["--sleep-ms"].c_str())) * 1000);
-      state.stirred = Random(state.stirred ^ static_cast<std::uint64_t>(begin.seed), static_cast<std::uint64_t>(epoch)).bits();
+      if (is("--sleep-ms"))
+        ::usleep(static_cast<useconds_t>(std::atoi(options["--sleep-ms"].c_str())) * 1000);
+      state.stirred =
+          Random(state.stirred ^ static_cast<std::uint64_t>(begin.seed), static_cast<std::uint64_t>(epoch))
+              .bits();
       state.epoch = epoch;
       if (!is("--no-checkpoints")) save(state, "state");
       protocol::Epoch report{std::nullopt, {{"value", metric_of(state)}}};

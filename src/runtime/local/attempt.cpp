@@ -22,7 +22,8 @@ constexpr const char* kOpenMpBlas = "/usr/lib/x86_64-linux-gnu/openblas-openmp";
 
 std::string variable_name(const std::string& hyper) {
   std::string out = "TANDEM_HYPER_";
-  for (char c : hyper) out += std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::toupper(c)) : '_';
+  for (char c : hyper)
+    out += std::isalnum(static_cast<unsigned char>(c)) ? static_cast<char>(std::toupper(c)) : '_';
   return out;
 }
 
@@ -41,8 +42,9 @@ Ending judge(const Attempted& a, int code, int status, std::int64_t oom_kills) {
   if (a.told_to_stop) return {true};
   if (oom_kills > 0 && !(code == CLD_EXITED && status == 0))
     return {false, Failure::out_of_memory,
-            fmt::format("it needed more than its memory limit of {}; raise system.memory, or make batches smaller",
-                        text_bytes(a.granted.memory))};
+            fmt::format(
+                "it needed more than its memory limit of {}; raise system.memory, or make batches smaller",
+                text_bytes(a.granted.memory))};
   if (code != CLD_EXITED)
     return {false, Failure::killed, fmt::format("ended by signal {} ({})", status, ::strsignal(status))};
   if (status != 0) return {false, Failure::crashed, fmt::format("exit status {}", status)};
@@ -68,7 +70,8 @@ std::map<std::string, std::string> environment_for(const Attempted& a) {
   for (const auto& [hyper, value] : begin.hyper) out[variable_name(hyper)] = text(value);
   if (!::getenv("OMP_NUM_THREADS")) out["OMP_NUM_THREADS"] = std::to_string(a.granted.cores);
   // OpenBLAS's pthread build fights OpenMP; where both are installed it would win by default.
-  if (!::getenv("LD_LIBRARY_PATH") && std::filesystem::exists(kOpenMpBlas)) out["LD_LIBRARY_PATH"] = kOpenMpBlas;
+  if (!::getenv("LD_LIBRARY_PATH") && std::filesystem::exists(kOpenMpBlas))
+    out["LD_LIBRARY_PATH"] = kOpenMpBlas;
   return out;
 }
 

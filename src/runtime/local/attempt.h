@@ -1,5 +1,5 @@
-// One attempt of one task as the local world keeps it: the process, what it was granted, and where its conversation
-// stands.
+// One attempt of one task as the local world keeps it: the process, what it was granted, and where its
+// conversation stands.
 #pragma once
 
 #include <sys/types.h>
@@ -28,15 +28,15 @@ struct Attempted {
   std::optional<platform::Cgroup> cgroup;
   std::vector<int> cpus;
   Resources granted;
-  bool clock_limited = false;      // by cpufreq, to be restored
+  bool clock_limited = false;  // by cpufreq, to be restored
 
-  protocol::Begin begin;           // what Hello is answered with
-  std::int64_t counted_before = 0; // epochs of earlier attempts
-  std::int64_t last_epoch = 0;     // last one this attempt reported (or resumed after)
+  protocol::Begin begin;            // what Hello is answered with
+  std::int64_t counted_before = 0;  // epochs of earlier attempts
+  std::int64_t last_epoch = 0;      // last one this attempt reported (or resumed after)
   bool first_report = true;
   bool keeps_checkpoints = false;
-  bool owes_answer = false;        // it has reported and waits
-  std::optional<Resources> news;   // changed since its last answer
+  bool owes_answer = false;       // it has reported and waits
+  std::optional<Resources> news;  // changed since its last answer
   std::optional<DecisionId> checkpoint_asked;
 
   bool told_to_stop = false;
@@ -44,7 +44,7 @@ struct Attempted {
   Seconds stall_after{600};
   Moment stretch_from, stall_at;
   std::optional<Moment> kill_at;
-  off_t output_from = 0;           // where its part of the output file begins
+  off_t output_from = 0;  // where its part of the output file begins
 };
 
 // The number of the epoch a report speaks of, or why it cannot be.

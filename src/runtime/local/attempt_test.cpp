@@ -67,7 +67,8 @@ TEST(Environment, CarriesWhatTheProtocolPromises) {
 TEST(TailOf, GivesTheLastLinesOfThisAttemptMadePrintable) {
   const platform::TemporaryFolder folder;
   const std::string file = (folder.path() / "output").string();
-  std::ofstream(file) << "earlier attempt\n" << "one\ntwo\x01\n";
+  std::ofstream(file) << "earlier attempt\n"
+                      << "one\ntwo\x01\n";
   EXPECT_EQ(tail_of(file, 16), "one\ntwo?");
   EXPECT_EQ(tail_of(file, 1000), "");
   EXPECT_EQ(tail_of("/no/such/file", 0), "");

@@ -153,8 +153,8 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   a.stall_after = job.limits.stall;
   a.cpus = choose_cpus(options_.topology, free_cpus_, d.granted.cores);
   if (a.cpus.empty() || d.granted.memory > free_memory_) {
-    refuse(id, fmt::format("{} asked for, but only {} cores and {} are free", text(d.granted), free_cpus_.size(),
-                           text_bytes(free_memory_)));
+    refuse(id, fmt::format("{} asked for, but only {} cores and {} are free", text(d.granted),
+                           free_cpus_.size(), text_bytes(free_memory_)));
     return;
   }
   for (int cpu : a.cpus) free_cpus_.erase(cpu);
@@ -178,8 +178,9 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   attempts_.emplace(a.task, std::move(attempt));
   if (const int error = platform::open_gate(a.child)) {
     const auto& program = job.program.built_in() ? options_.trainer : job.program.command.front();
-    a.verdict.emplace(Failure::could_not_start,
-                      fmt::format("{}: {}; is it installed, executable and in PATH?", program, std::strerror(error)));
+    a.verdict.emplace(
+        Failure::could_not_start,
+        fmt::format("{}: {}; is it installed, executable and in PATH?", program, std::strerror(error)));
   }
 }
 
@@ -205,9 +206,10 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
   a.output_from = ::lseek(output.get(), 0, SEEK_END);
 
   platform::Launch launch;
-  launch.arguments = job.program.built_in() ? std::vector<std::string>{options_.trainer, "train", "--model",
-                                                               job.program.model, "--dataset", job.program.dataset}
-                                    : job.program.command;
+  launch.arguments = job.program.built_in()
+                         ? std::vector<std::string>{options_.trainer,  "train",     "--model",
+                                                    job.program.model, "--dataset", job.program.dataset}
+                         : job.program.command;
   launch.environment = environment_for(a);
   launch.environment.insert(options_.environment.begin(), options_.environment.end());
   launch.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
@@ -243,9 +245,10 @@ void LocalWorld::apply_limits(Attempted& a, const Resources& granted) {
   } else if (options_.cgroups.cpu()) {
     a.cgroup->set_cpu(granted.speed * granted.cores);
   } else {
-    throw SystemError(fmt::format("a speed of {:.0f} % cannot be set here: {}; {}. Leave system.speed out, or see "
-                                  "`tandem doctor`",
-                                  granted.speed * 100, why, options_.cgroups.why_cpu));
+    throw SystemError(
+        fmt::format("a speed of {:.0f} % cannot be set here: {}; {}. Leave system.speed out, or see "
+                    "`tandem doctor`",
+                    granted.speed * 100, why, options_.cgroups.why_cpu));
   }
 }
 
@@ -256,13 +259,14 @@ void LocalWorld::resize(DecisionId id, const Resize& d) {
   std::vector<int> cpus = a.cpus;
   if (d.granted.cores != a.granted.cores) {
     // A task that shrinks keeps some of its own CPUs, one that grows keeps them all where it can.
-    cpus = choose_cpus(options_.topology,
-                       d.granted.cores < a.granted.cores ? std::set<int>(a.cpus.begin(), a.cpus.end()) : available,
-                       d.granted.cores);
+    cpus = choose_cpus(
+        options_.topology,
+        d.granted.cores < a.granted.cores ? std::set<int>(a.cpus.begin(), a.cpus.end()) : available,
+        d.granted.cores);
   }
   if (cpus.empty() || d.granted.memory - a.granted.memory > free_memory_) {
-    refuse(id, fmt::format("{} asked for, but only {} cores and {} more are free", text(d.granted), free_cpus_.size(),
-                           text_bytes(free_memory_)));
+    refuse(id, fmt::format("{} asked for, but only {} cores and {} more are free", text(d.granted),
+                           free_cpus_.size(), text_bytes(free_memory_)));
     return;
   }
   const auto former_cpus = a.cpus;
@@ -362,7 +366,8 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
     // Without a checkpoint to go on from, it starts over and its new epochs supersede the old.
     a.last_epoch = a.begin.reported = hello->durable_epoch.value_or(0) > 0 ? a.counted_before : 0;
     const std::string reply = protocol::line(protocol::FromTandem(a.begin));
-    [[maybe_unused]] auto sent = ::send(a.socket.get(), reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    [[maybe_unused]] auto sent =
+        ::send(a.socket.get(), reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     a.stall_at = after(a.stall_after);
   } else if (const auto* report = std::get_if<protocol::Epoch>(&message)) {
     const auto [epoch, error] = number_report(a, *report);
@@ -371,7 +376,8 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
     a.owes_answer = true;
     a.first_report = false;
     if (epoch > a.begin.epochs) {
-      note(a, fmt::format("epoch {} was reported but not counted: the job has {} epochs", epoch, a.begin.epochs));
+      note(a, fmt::format("epoch {} was reported but not counted: the job has {} epochs", epoch,
+                          a.begin.epochs));
       stop(a);
       return;
     }
@@ -380,7 +386,8 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
     if (a.told_to_stop) answer(a);
   } else if (const auto* taken = std::get_if<protocol::Checkpointed>(&message)) {
     if (a.checkpoint_asked)
-      happened(CheckpointTaken{a.task, a.number, *std::exchange(a.checkpoint_asked, std::nullopt), taken->epoch});
+      happened(
+          CheckpointTaken{a.task, a.number, *std::exchange(a.checkpoint_asked, std::nullopt), taken->epoch});
   }
 }
 
@@ -413,7 +420,8 @@ void LocalWorld::ended(TaskId task) {
   if (ending.well)
     happened(TaskEnded{a.task, a.number, {}});
   else
-    happened(TaskFailed{a.task, a.number, ending.failure, ending.detail, tail_of(output_file(), a.output_from), {}});
+    happened(TaskFailed{
+        a.task, a.number, ending.failure, ending.detail, tail_of(output_file(), a.output_from), {}});
   release(a);
 }
 
@@ -439,7 +447,8 @@ void LocalWorld::check_deadlines() {
     }
     if (!a.owes_answer && !a.told_to_stop && !a.verdict && moment >= a.stall_at)
       condemn(a, Failure::stalled,
-              fmt::format("no report for {}; raise limits.stall if its epochs are that long", text(a.stall_after)));
+              fmt::format("no report for {}; raise limits.stall if its epochs are that long",
+                          text(a.stall_after)));
   }
   const double wall = now().value;
   while (!wakes_.empty() && wakes_.begin()->first <= wall) {
@@ -488,7 +497,8 @@ std::vector<Event> LocalWorld::reconcile(const View& view) {
     if (task.pid > 0 && platform::start_time_of(static_cast<pid_t>(task.pid)) == task.pid_started)
       ::kill(-static_cast<pid_t>(task.pid), SIGKILL);
     // Until none is left: a new attempt must be alone with its files.
-    for (auto left = platform::marked_processes(name); !left.empty(); left = platform::marked_processes(name)) {
+    for (auto left = platform::marked_processes(name); !left.empty();
+         left = platform::marked_processes(name)) {
       for (pid_t pid : left) ::kill(pid, SIGKILL);
       ::usleep(2000);
     }

@@ -1,13 +1,14 @@
-// The world that is this machine: programs in process groups of their own, on exactly the cores, memory and CPU speed
-// they were granted.
+// The world that is this machine: programs in process groups of their own, on exactly the cores, memory and
+// CPU speed they were granted.
 //
-// One thread, no polling: it sleeps in epoll on the programs' sockets, their pidfds and the next deadline. What it
-// cannot grant it refuses with a reason; it never hands out a core or a byte twice. Mechanisms, best first:
+// One thread, no polling: it sleeps in epoll on the programs' sockets, their pidfds and the next deadline.
+// What it cannot grant it refuses with a reason; it never hands out a core or a byte twice. Mechanisms, best
+// first:
 //   cores   sched_setaffinity over every thread, CPUs chosen by topology
 //   memory  cgroup v1 or v2, else RLIMIT_DATA of each process
 //   speed   cpufreq, else cgroup CPU quota, else refused
-// A program that sends no report for its limits.stall, breaks the protocol or outlives its Stop by `grace` is ended
-// with its whole group.
+// A program that sends no report for its limits.stall, breaks the protocol or outlives its Stop by `grace` is
+// ended with its whole group.
 #pragma once
 
 #include <deque>
@@ -27,12 +28,12 @@
 namespace tandem::local {
 
 struct LocalOptions {
-  std::string run;                           // its id: marks processes and cgroups
-  std::filesystem::path folder;              // the run's: output.log and task-N/ go here
-  std::string trainer = "tandem-trainer";    // runs built-in models
+  std::string run;                                 // its id: marks processes and cgroups
+  std::filesystem::path folder;                    // the run's: output.log and task-N/ go here
+  std::string trainer = "tandem-trainer";          // runs built-in models
   std::map<std::string, std::string> environment;  // for every program
   control::Sensor* sensor = nullptr;
-  Seconds grace{5};                          // between asking a program to end and making it
+  Seconds grace{5};  // between asking a program to end and making it
   platform::Topology topology = platform::Topology::detect();
   platform::CgroupSupport cgroups = platform::CgroupSupport::detect();
   std::filesystem::path cpufreq = "/sys/devices/system/cpu";
@@ -87,7 +88,7 @@ class LocalWorld final : public control::World {
   Bytes free_memory_ = 0;
   std::map<TaskId, std::unique_ptr<Attempted>> attempts_;  // the live ones
   std::vector<pid_t> to_reap_;
-  std::multimap<double, DecisionId> wakes_;                // by wall clock
+  std::multimap<double, DecisionId> wakes_;  // by wall clock
   std::deque<Event> pending_;
 };
 

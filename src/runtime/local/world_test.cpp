@@ -9,10 +9,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "platform/temporary.h"
 #include "control/loop.h"
 #include "control/memory_journal.h"
 #include "place/fifo.h"
+#include "platform/temporary.h"
 #include "tune/train.h"
 
 namespace tandem::local {
@@ -43,7 +43,8 @@ class LocalWorldTest : public testing::Test {
     job_.limits.stall = Seconds{30};
   }
   // Runs the speaker with these arguments until its job is over.
-  const View& run(std::vector<std::string> arguments, std::function<std::optional<std::string>()> cancel = {}) {
+  const View& run(std::vector<std::string> arguments,
+                  std::function<std::optional<std::string>()> cancel = {}) {
     job_.program.command = {SPEAKER};
     job_.program.command.insert(job_.program.command.end(), arguments.begin(), arguments.end());
     return run_job(cancel);
@@ -53,7 +54,8 @@ class LocalWorldTest : public testing::Test {
     std::vector<std::unique_ptr<Policy>> policies;
     policies.push_back(std::make_unique<tune::TrainController>());
     policies.push_back(std::make_unique<place::Fifo>());
-    loop_ = std::make_unique<control::Loop>(control::Ports{*world_, journal_, nullptr, nullptr}, std::move(policies));
+    loop_ = std::make_unique<control::Loop>(control::Ports{*world_, journal_, nullptr, nullptr},
+                                            std::move(policies));
     loop_->open();
     loop_->submit(job_);
     loop_->run(cancel);
@@ -119,7 +121,8 @@ TEST_F(LocalWorldTest, NanGarbageAndGapsAreBadReports) {
     run({fault, "2", "--no-checkpoints"});
     EXPECT_EQ(failure(), Failure::bad_report) << fault;
     EXPECT_EQ(job().state, JobState::failed);
-    if (std::string(fault) == "--nan-at") EXPECT_NE(task().last_failure->detail.find("NaN"), std::string::npos);
+    if (std::string(fault) == "--nan-at")
+      EXPECT_NE(task().last_failure->detail.find("NaN"), std::string::npos);
   }
 }
 

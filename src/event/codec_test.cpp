@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "event/binary.h"
 
 namespace tandem {
 namespace {
@@ -39,22 +40,33 @@ std::vector<DecisionBody> every_decision() {
           Wake{Seconds{9.25}},        FinishJob{0, JobState::failed, "crashed"}};
 }
 
-TEST(Codec, EveryEventSurvivesJsonAndCbor) {
+std::span<const std::uint8_t> as_bytes(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+TEST(Codec, EveryEventSurvivesJsonAndBytes) {
   std::set<std::size_t> kinds;
   for (const auto& body : every_event()) {
     const Event event{Seconds{1234.5}, body};
     EXPECT_EQ(event_from_json(to_json(event)), event) << name(body);
-    EXPECT_EQ(event_from_json(json::from_cbor(json::to_cbor(to_json(event)))), event) << name(body);
+    std::string bytes;
+    append_binary(bytes, event);
+    BinaryReader reader(as_bytes(bytes));
+    EXPECT_EQ(reader.event(), event) << name(body);
+    EXPECT_TRUE(reader.done());
     kinds.insert(body.index());
   }
   EXPECT_EQ(kinds.size(), std::variant_size_v<EventBody>) << "a new event needs an example here";
 }
 
-TEST(Codec, EveryDecisionSurvivesJson) {
+TEST(Codec, EveryDecisionSurvivesJsonAndBytes) {
   std::set<std::size_t> kinds;
   for (const auto& body : every_decision()) {
     const Decision decision{42, body};
     EXPECT_EQ(decision_from_json(to_json(decision)), decision) << name(body);
+    std::string bytes;
+    append_binary(bytes, decision);
+    EXPECT_EQ(BinaryReader(as_bytes(bytes)).decision(), decision) << name(body);
     kinds.insert(body.index());
   }
   EXPECT_EQ(kinds.size(), std::variant_size_v<DecisionBody>);
@@ -83,6 +95,40 @@ TEST(Codec, WhatIsNoEventIsSaidToBeNone) {
   EXPECT_THROW(event_from_json(json{{"is", "Woke"}, {"decision", "seven"}}), SystemError);
   EXPECT_THROW(event_from_json(json{{"is", "TaskFailed"}, {"failure", "sulked"}}), SystemError);
   EXPECT_THROW(decision_from_json(json::array()), SystemError);
+}
+
+// Bytes as the first release wrote them: they must be readable for ever.
+TEST(Binary, BytesOfTheFirstReleaseCanBeRead) {
+  const std::string woke("\0\0\0\0\0\0\x24\x40\x0b\x01\x0e", 11);
+  EXPECT_EQ(BinaryReader(as_bytes(woke)).event(), (Event{Seconds{10}, Woke{7}}));
+  const std::string go("\x54\x02\x03\x00\x02\x06", 6);
+  EXPECT_EQ(BinaryReader(as_bytes(go)).decision(), (Decision{42, Continue{0, 1, 3}}));
+}
+
+TEST(Binary, FieldsOfANewerTandemAreSkippedAndOnesOfAnOlderKeepTheirDefaults) {
+  const std::string longer("\x54\x02\x05\x00\x02\x06\x11\x22", 8);
+  EXPECT_EQ(BinaryReader(as_bytes(longer)).decision(), (Decision{42, Continue{0, 1, 3}}));
+  const std::string shorter("\x54\x02\x01\x08", 4);
+  EXPECT_EQ(BinaryReader(as_bytes(shorter)).decision(), (Decision{42, Continue{4, 1, 0}}));
+}
+
+TEST(Binary, EveryDamageIsNoticedOrHarmless) {
+  for (const auto& body : every_event()) {
+    std::string bytes;
+    append_binary(bytes, Event{Seconds{1}, body});
+    for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
+      const std::string torn = bytes.substr(0, cut);
+      EXPECT_THROW(BinaryReader(as_bytes(torn)).event(), SystemError) << name(body) << " cut at " << cut;
+      for (int bit = 0; bit < 8; ++bit) {
+        std::string flipped = bytes;
+        flipped[cut] = static_cast<char>(flipped[cut] ^ (1 << bit));
+        try {
+          BinaryReader(as_bytes(flipped)).event();  // another event, or a clear error; never a crash
+        } catch (const SystemError&) {
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

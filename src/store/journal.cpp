@@ -1,34 +1,29 @@
 #include "store/journal.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
-#include "event/codec.h"
+#include "event/binary.h"
 #include "store/sqlite.h"
 
 namespace tandem::store {
 namespace {
 
 using control::Entry;
-using nlohmann::json;
 
-// An entry is one CBOR array: [event, decision...].
-std::vector<std::uint8_t> encode(const Entry& entry) {
-  auto body = json::array();
-  body.push_back(to_json(entry.event));
-  for (const auto& decision : entry.decisions) body.push_back(to_json(decision));
-  return json::to_cbor(body);
+// An entry is its event, then its decisions.
+void encode(const Entry& entry, std::string& bytes) {
+  bytes.clear();
+  append_binary(bytes, entry.event);
+  for (const auto& decision : entry.decisions) append_binary(bytes, decision);
 }
 
 Entry decode(std::int64_t number, std::span<const std::uint8_t> bytes) {
   try {
-    const json body = json::from_cbor(bytes.begin(), bytes.end());
-    Entry entry{number, event_from_json(body.at(0)), {}};
-    entry.decisions.reserve(body.size() - 1);
-    for (std::size_t i = 1; i < body.size(); ++i) entry.decisions.push_back(decision_from_json(body[i]));
+    BinaryReader reader(bytes);
+    Entry entry{number, reader.event(), {}};
+    while (!reader.done()) entry.decisions.push_back(reader.decision());
     return entry;
-  } catch (const json::exception& e) {
-    throw SystemError("entry " + std::to_string(number) + " of the journal is damaged: " + e.what());
+  } catch (const SystemError& e) {
+    throw SystemError(std::string(e.what()) + " (entry " + std::to_string(number) + ")");
   }
 }
 
@@ -44,9 +39,13 @@ class SqliteJournal final : public control::Journal {
 
   void append(std::span<const Entry> entries) override {
     Transaction transaction(database_);
+    std::string bytes;
     for (const auto& entry : entries) {
-      const auto body = encode(entry);
-      insert_.bind(1, run_).bind(2, entry.number).bind_blob(3, body).run();
+      encode(entry, bytes);
+      insert_.bind(1, run_)
+          .bind(2, entry.number)
+          .bind_blob(3, {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()})
+          .run();
       cache_state(entry);
     }
     transaction.commit();

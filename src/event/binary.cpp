@@ -1,0 +1,211 @@
+#include "event/binary.h"
+
+#include <bit>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "event/fields.h"
+
+namespace tandem {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the journal is little-endian");
+
+[[noreturn]] void damaged() {
+  throw SystemError("an entry of the journal is damaged");
+}
+
+// ---- writing ----
+
+struct Out {
+  std::string& bytes;
+
+  void varint(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
+    bytes.push_back(static_cast<char>(value));
+  }
+  void put(std::int64_t value) {
+    varint(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
+  }
+  void put(std::int32_t value) { put(std::int64_t{value}); }
+  void put(double value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof(value)); }
+  void put(const std::string& text) {
+    varint(text.size());
+    bytes += text;
+  }
+  template <class Unit>
+  void put(const Quantity<Unit>& quantity) {
+    put(quantity.value);
+  }
+  void put(const Metrics& metrics) {
+    varint(metrics.size());
+    for (const auto& [name, value] : metrics) put(name), put(value);
+  }
+  void put(const std::vector<int>& numbers) {
+    varint(numbers.size());
+    for (int number : numbers) put(number);
+  }
+  void put(const Profile& profile) { put(profile.rates); }
+  void put(const Resources& r) { put(r.cores), put(r.memory), put(r.speed); }
+  void put(Failure failure) { varint(static_cast<std::uint64_t>(failure)); }
+  void put(JobState state) { varint(static_cast<std::uint64_t>(state)); }
+  void put(const spec::TrainJob& job) { put(spec::to_json(job).dump()); }
+  void put(const std::optional<Energy>& energy) {
+    varint(energy ? 1 : 0);
+    if (energy) put(energy->joules), put(energy->source);
+  }
+  template <class T>
+  Out& operator()(const char*, const T& value) {
+    put(value);
+    return *this;
+  }
+};
+
+template <class Body>
+void append_body(std::string& out, const Body& body) {
+  std::string inner;
+  Out fields_out{inner};
+  std::visit([&](const auto& word) { fields(fields_out, word); }, body);
+  Out head{out};
+  head.varint(body.index());
+  head.put(inner);
+}
+
+// ---- reading ----
+
+struct In {
+  const std::uint8_t*& at;
+  const std::uint8_t* end;
+
+  std::uint64_t varint() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (at == end) damaged();
+      const std::uint8_t byte = *at++;
+      value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+    damaged();
+  }
+  // A count of things of at least `size` bytes each: never more than the bytes that are left.
+  std::uint64_t count(std::size_t size) {
+    const std::uint64_t n = varint();
+    if (n > static_cast<std::uint64_t>(end - at) / size) damaged();
+    return n;
+  }
+  void get(std::int64_t& value) {
+    const std::uint64_t raw = varint();
+    value = static_cast<std::int64_t>(raw >> 1) ^ -static_cast<std::int64_t>(raw & 1);
+  }
+  void get(std::int32_t& value) {
+    std::int64_t wide = 0;
+    get(wide);
+    value = static_cast<std::int32_t>(wide);
+    if (value != wide) damaged();
+  }
+  void get(double& value) {
+    if (end - at < static_cast<std::ptrdiff_t>(sizeof(value))) damaged();
+    std::memcpy(&value, at, sizeof(value));
+    at += sizeof(value);
+  }
+  void get(std::string& text) {
+    const std::uint64_t size = count(1);
+    text.assign(reinterpret_cast<const char*>(at), size);
+    at += size;
+  }
+  template <class Unit>
+  void get(Quantity<Unit>& quantity) {
+    get(quantity.value);
+  }
+  void get(Metrics& metrics) {
+    for (std::uint64_t n = count(1 + sizeof(double)); n > 0; --n) {
+      std::string name;
+      get(name);
+      get(metrics.emplace_hint(metrics.end(), std::move(name), 0.0)->second);
+    }
+  }
+  void get(std::vector<int>& numbers) {
+    numbers.resize(count(1));
+    for (int& number : numbers) get(number);
+  }
+  void get(Profile& profile) { get(profile.rates); }
+  void get(Resources& r) { get(r.cores), get(r.memory), get(r.speed); }
+  template <class Enum>
+  void get_enum(Enum& value, Enum last) {
+    const std::uint64_t raw = varint();
+    if (raw > static_cast<std::uint64_t>(last)) damaged();
+    value = static_cast<Enum>(raw);
+  }
+  void get(Failure& failure) { get_enum(failure, Failure::could_not_start); }
+  void get(JobState& state) { get_enum(state, JobState::failed); }
+  void get(spec::TrainJob& job) {
+    std::string text;
+    get(text);
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    if (json.is_discarded()) damaged();
+    job = spec::train_job_from_json(json);
+  }
+  void get(std::optional<Energy>& energy) {
+    if (varint() == 0) return;
+    energy.emplace();
+    get(energy->joules);
+    get(energy->source);
+  }
+  template <class T>
+  In& operator()(const char*, T& value) {
+    if (at != end) get(value);  // a field an older Tandem did not write
+    return *this;
+  }
+};
+
+template <class Body, std::size_t index = 0>
+Body read_fields(std::uint64_t wanted, const std::uint8_t* at, const std::uint8_t* end) {
+  if constexpr (index == std::variant_size_v<Body>) {
+    throw SystemError("the journal holds an unknown word; was it written by a newer Tandem?");
+  } else {
+    if (wanted != index) return read_fields<Body, index + 1>(wanted, at, end);
+    Body body(std::in_place_index<index>);
+    fields(In{at, end}, std::get<index>(body));
+    return body;
+  }
+}
+
+template <class Body>
+Body read_body(In in) {
+  const std::uint64_t index = in.varint();
+  const std::uint64_t size = in.count(1);
+  const std::uint8_t* from = in.at;
+  in.at += size;
+  return read_fields<Body>(index, from, from + size);
+}
+
+}  // namespace
+
+void append_binary(std::string& out, const Event& event) {
+  Out{out}.put(event.at);
+  append_body(out, event.body);
+}
+
+void append_binary(std::string& out, const Decision& decision) {
+  Out{out}.put(decision.id);
+  append_body(out, decision.body);
+}
+
+Event BinaryReader::event() {
+  In in{at_, end_};
+  Event event;
+  in.get(event.at);
+  event.body = read_body<EventBody>(in);
+  return event;
+}
+
+Decision BinaryReader::decision() {
+  In in{at_, end_};
+  Decision decision;
+  in.get(decision.id);
+  decision.body = read_body<DecisionBody>(in);
+  return decision;
+}
+
+}  // namespace tandem

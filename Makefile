@@ -31,6 +31,7 @@ setup:
 
 # Fewer kills under sanitizers: each run is several times slower and the moments are as random.
 asan tsan: export TANDEM_KILLS = 40,4
+test asan tsan coverage: export OMP_WAIT_POLICY = passive  # tests run beside each other: wait without spinning
 asan: export ASAN_OPTIONS = detect_leaks=1:abort_on_error=0
 asan: export LSAN_OPTIONS = suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0
 asan: export UBSAN_OPTIONS = print_stacktrace=1

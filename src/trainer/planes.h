@@ -11,11 +11,11 @@ struct Plane {
   std::int64_t size() const { return height * width; }
 };
 
-// The largest of each 2x2 window, or 0 when none is above it, and which of the four it was. A window of NaN
-// gives NaN.
-void pool_plane(const float* in, float* out, std::uint8_t* from, Plane);
+// The largest of each 2x2 window, or 0 when none is above it. A window of NaN gives NaN.
+void pool_plane(const float* in, float* out, Plane);
 
-// Each window's gradient to the pixel it came from; the other pixels of the windows get zero.
-void unpool_plane(const float* gradient, const std::uint8_t* from, float* out, Plane);
+// Each window's gradient to the pixel `out` came from (where several tie, the first of them), zero to the
+// others and where `out` is 0. A last odd row or column belongs to no window and is left alone.
+void unpool_plane(const float* in, const float* out, const float* gradient, float* in_gradient, Plane);
 
 }  // namespace tandem::trainer

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/random.h"
@@ -11,15 +12,14 @@ namespace tandem::trainer {
 namespace {
 
 TEST(Planes, PoolTakesTheLargestOfEachWindowAndUnpoolGivesItsGradientBack) {
-  for (const Plane plane : {Plane{2, 2}, Plane{28, 28}, Plane{10, 6}, Plane{7, 9}}) {
+  for (const Plane plane : {Plane{2, 2}, Plane{28, 28}, Plane{10, 6}, Plane{7, 11}}) {
     Random random(1);
     std::vector<float> in(plane.size()), out(plane.height / 2 * (plane.width / 2)), gradient(out.size());
-    for (float& value : in) value = static_cast<float>(random.uniform(-2, 1));
+    for (float& value : in) value = static_cast<float>(random.below(5)) - 3;  // ties abound
     for (float& value : gradient) value = static_cast<float>(random.uniform(1, 2));
-    std::vector<std::uint8_t> from(out.size());
     std::vector<float> back(in.size(), 0.0F);
-    pool_plane(in.data(), out.data(), from.data(), plane);
-    unpool_plane(gradient.data(), from.data(), back.data(), plane);
+    pool_plane(in.data(), out.data(), plane);
+    unpool_plane(in.data(), out.data(), gradient.data(), back.data(), plane);
     std::vector<float> expected_back(in.size(), 0.0F);
     for (std::int64_t row = 0; row < plane.height / 2; ++row)
       for (std::int64_t column = 0; column < plane.width / 2; ++column) {
@@ -33,6 +33,13 @@ TEST(Planes, PoolTakesTheLargestOfEachWindowAndUnpoolGivesItsGradientBack) {
       }
     EXPECT_EQ(back, expected_back);
   }
+}
+
+TEST(Planes, NaNIsNotHidden) {
+  const std::vector<float> in(16 * 16, std::nanf(""));
+  std::vector<float> out(8 * 8);
+  pool_plane(in.data(), out.data(), {16, 16});
+  for (const float value : out) EXPECT_TRUE(std::isnan(value));
 }
 
 }  // namespace

@@ -7,6 +7,11 @@
 namespace tandem::trainer {
 namespace {
 
+// Planes a thread takes at least: less work than this costs more to hand out than to do.
+std::int64_t fewest(const Plane& plane) {
+  return 65536 / std::max<std::int64_t>(1, plane.size()) + 1;
+}
+
 class ReluPool : public torch::autograd::Function<ReluPool> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& images) {
@@ -15,38 +20,35 @@ class ReluPool : public torch::autograd::Function<ReluPool> {
     const std::int64_t pooled = (plane.height / 2) * (plane.width / 2);
     torch::Tensor out =
         torch::empty({in.size(0), in.size(1), plane.height / 2, plane.width / 2}, in.options());
-    torch::Tensor from = torch::empty(out.sizes(), torch::kUInt8);
     const float* source = in.data_ptr<float>();
     float* target = out.data_ptr<float>();
-    std::uint8_t* index = from.data_ptr<std::uint8_t>();
-    at::parallel_for(0, in.size(0) * in.size(1), 64, [&](std::int64_t begin, std::int64_t end) {
+    at::parallel_for(0, in.size(0) * in.size(1), fewest(plane), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i)
-        pool_plane(source + i * plane.size(), target + i * pooled, index + i * pooled, plane);
+        pool_plane(source + i * plane.size(), target + i * pooled, plane);
     });
-    context->saved_data["height"] = plane.height;
-    context->saved_data["width"] = plane.width;
-    context->save_for_backward({from});
+    context->save_for_backward({in, out});
     return out;
   }
 
   static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
                                                torch::autograd::tensor_list gradients) {
-    const torch::Tensor from = context->get_saved_variables()[0];
-    const torch::Tensor grad = gradients[0].contiguous();
-    const Plane plane{context->saved_data["height"].toInt(), context->saved_data["width"].toInt()};
-    const std::vector<std::int64_t> sizes{grad.size(0), grad.size(1), plane.height, plane.width};
+    const auto saved = context->get_saved_variables();
+    const torch::Tensor &in = saved[0], &out = saved[1];
+    const torch::Tensor gradient = gradients[0].contiguous();
+    const Plane plane{in.size(2), in.size(3)};
     const bool covered =
         plane.height % 2 == 0 && plane.width % 2 == 0;  // else a last row or column stays zero
-    torch::Tensor out = covered ? torch::empty(sizes, grad.options()) : torch::zeros(sizes, grad.options());
+    torch::Tensor in_gradient = covered ? torch::empty_like(in) : torch::zeros_like(in);
     const std::int64_t pooled = (plane.height / 2) * (plane.width / 2);
-    const float* source = grad.data_ptr<float>();
-    const std::uint8_t* index = from.data_ptr<std::uint8_t>();
-    float* target = out.data_ptr<float>();
-    at::parallel_for(0, grad.size(0) * grad.size(1), 64, [&](std::int64_t begin, std::int64_t end) {
+    const float *pixels = in.data_ptr<float>(), *largest = out.data_ptr<float>(),
+                *source = gradient.data_ptr<float>();
+    float* target = in_gradient.data_ptr<float>();
+    at::parallel_for(0, in.size(0) * in.size(1), fewest(plane), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i)
-        unpool_plane(source + i * pooled, index + i * pooled, target + i * plane.size(), plane);
+        unpool_plane(pixels + i * plane.size(), largest + i * pooled, source + i * pooled,
+                     target + i * plane.size(), plane);
     });
-    return {out};
+    return {in_gradient};
   }
 };
 

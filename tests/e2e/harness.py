@@ -36,12 +36,13 @@ class Case(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tandem-e2e-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.store = self.folder / "store"
-        self.environment = dict(os.environ, TANDEM_STORE=str(self.store), TANDEM_RUNTIME_DIR=str(self.folder / "lock"),
+        # Tests run beside each other: threads that wait must sleep, not spin.
+        self.environment = dict(os.environ, OMP_WAIT_POLICY="passive", TANDEM_DATA=str(DATA), TANDEM_STORE=str(self.store), TANDEM_RUNTIME_DIR=str(self.folder / "lock"),
                                 TANDEM_CACHE=os.environ.get("TANDEM_CACHE", str(pathlib.Path(tempfile.gettempdir()) / "tandem-test-cache")))
 
     def start(self, *arguments, **options):
         """Starts tandem; it is killed at the end of the test if it is still there."""
-        process = subprocess.Popen([TANDEM, *map(str, arguments)], env=self.environment, text=True, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([TANDEM, *map(str, arguments)], env=self.environment, text=True, stdin=subprocess.DEVNULL, cwd=ROOT,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
         self.addCleanup(self._end, process)
         return process
@@ -54,7 +55,7 @@ class Case(unittest.TestCase):
 
     def tandem(self, *arguments, code=0, timeout=600):
         """Runs tandem to its end and checks its exit code."""
-        done = subprocess.run([TANDEM, *map(str, arguments)], env=self.environment, text=True, stdin=subprocess.DEVNULL,
+        done = subprocess.run([TANDEM, *map(str, arguments)], env=self.environment, text=True, stdin=subprocess.DEVNULL, cwd=ROOT,
                               capture_output=True, timeout=timeout)
         self.assertEqual(done.returncode, code, f"{arguments}\nstdout: {done.stdout}\nstderr: {done.stderr}")
         return done

@@ -106,4 +106,4 @@ class KillAnywhere(Case):
 
     def weights_of(self, result):
         with open(result["folder"] + "/task-0/model.json", encoding="utf-8") as file:
-            return json.load(file)["weights"]
+            return json.load(file)["weights_digest"]

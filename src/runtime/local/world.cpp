@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -26,6 +27,9 @@ using std::chrono::steady_clock;
 
 constexpr std::uint64_t kWakeToken = ~std::uint64_t{0};
 constexpr int kSocketBuffer = 1 << 16;
+// OpenMP threads spin while they wait for each other. With CPUs to themselves that is fastest; beside other
+// work two of them were 8 times slower than threads that sleep (LeNet5, one compiler on two cores).
+constexpr double kPressed = 15;
 
 Moment after(Seconds span) {
   return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
@@ -46,6 +50,17 @@ void watch(int epoll, int descriptor, std::uint64_t what) {
   event.events = EPOLLIN;
   event.data.u64 = what;
   if (::epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) != 0) throw_errno("watching a program");
+}
+
+// Share of the last ten seconds in which something waited for a CPU, in percent; 0 where the kernel does not
+// say.
+double cpu_pressure() {
+  double percent = 0;
+  if (std::FILE* file = std::fopen("/proc/pressure/cpu", "re")) {
+    if (std::fscanf(file, "some avg10=%lf", &percent) != 1) percent = 0;
+    std::fclose(file);
+  }
+  return percent;
 }
 
 Bytes usable_memory(const platform::Topology& topology, const platform::CgroupSupport& cgroups) {
@@ -213,6 +228,8 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
   launch.environment = environment_for(a);
   launch.environment.insert(options_.environment.begin(), options_.environment.end());
   launch.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
+  if (!::getenv("OMP_WAIT_POLICY") && cpu_pressure() > kPressed)
+    launch.environment["OMP_WAIT_POLICY"] = "passive";
   launch.mark = mark(a.task, a.number);
   launch.inherited = theirs.get();
   launch.output = output.get();

@@ -32,11 +32,12 @@ int list(const Options& options) {
   auto rows = json::array();
   std::string table = fmt::format("{:<14} {:<6} {:<5} {}\n", "DATASET", "KIND", "HERE", "WHAT");
   for (const auto& entry : data::datasets()) {
-    const auto [available, detail] = data::availability(entry.name, folders);
+    const auto [available, detail, can_be_made] = data::availability(entry.name, folders);
     rows.push_back({{"name", entry.name},
                     {"kind", entry.kind},
                     {"available", available},
                     {"detail", detail},
+                    {"can_be_made", can_be_made},
                     {"description", entry.description}});
     table += fmt::format("{:<14} {:<6} {:<5} {}\n{:<27} {}\n", entry.name, entry.kind,
                          available ? "yes" : "no", entry.description, "", detail);

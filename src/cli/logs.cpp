@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "cli/command.h"
@@ -18,6 +19,7 @@ constexpr int kStopTries = 300, kTryMicroseconds = 100'000;
 struct Options {
   std::string run;
   StoreOption store;
+  JsonOption json;
   bool follow = false;
 };
 
@@ -41,17 +43,26 @@ int show_logs(store::Store& store, const store::RunInfo& run, bool follow) {
   }
 }
 
-int stop_run(const store::Store& store, const store::RunInfo& run) {
+void say_stopped(const store::RunInfo& run, bool was_at_work, const JsonOption& json) {
+  json.write({{"run", run.id}, {"stopped", was_at_work}});
+  if (json.alone()) return;
+  if (was_at_work)
+    std::cout << "Stopped. Go on with: tandem resume " << run.id << "\n";
+  else
+    std::cout << "Run " << run.id << " is not at work (" << run.state << ").\n";
+}
+
+int stop_run(const store::Store& store, const store::RunInfo& run, const JsonOption& json) {
   const auto folder = store.run_folder(run.id);
   const auto owner = store::RunLock::owner(folder);
   if (!owner) {
-    std::cout << "Run " << run.id << " is not at work (" << run.state << ").\n";
+    say_stopped(run, false, json);
     return kDone;
   }
   if (::kill(*owner, SIGTERM) != 0) throw_errno(fmt::format("asking process {} to stop", *owner));
   for (int tries = 0; tries < kStopTries; ++tries) {
     if (!store::RunLock::owner(folder)) {
-      std::cout << "Stopped. Go on with: tandem resume " << run.id << "\n";
+      say_stopped(run, true, json);
       return kDone;
     }
     ::usleep(kTryMicroseconds);
@@ -83,10 +94,11 @@ void add_stop(CLI::App& app, Action& action) {
       add_command(app, "stop", "Stop a run that is at work; it can be resumed", "  tandem stop last");
   command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
   options->store.add_to(*command);
+  options->json.add_to(*command);
   command->callback([options, &action] {
     action = [options] {
       auto store = options->store.open();
-      return stop_run(store, store.find(options->run));
+      return stop_run(store, store.find(options->run), options->json);
     };
   });
 }

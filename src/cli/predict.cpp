@@ -1,4 +1,5 @@
 // tandem predict RUN FILE, tandem infer RUN: what a trained model says, and what asking it costs
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +48,11 @@ fs::path trained_folder(store::Store& store, const std::string& written) {
   argv.push_back(nullptr);
   ::execvp(argv[0], argv.data());
   throw_errno("starting " + arguments[0]);
+}
+
+void redirect_output(const std::string& file) {
+  const int out = ::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (out < 0 || ::dup2(out, STDOUT_FILENO) < 0) throw_errno("writing " + file);
 }
 
 int infer(const Options& options) {
@@ -108,13 +114,14 @@ void add_predict(CLI::App& app, Action& action) {
                    "images (IDX, PGM), rows (CSV) or a text, as the model was trained on")
       ->required();
   options->store.add_to(*command);
-  command->add_flag("--json{-}", options->json.target, "JSON on standard output");
+  options->json.add_to(*command);
   command->callback([options, &action] {
     action = [options]() -> int {
       auto store = options->store.open();
       std::vector<std::string> arguments{trainer_program(), "predict", "--folder",
                                          trained_folder(store, options->run).string(), options->file};
       if (options->json.wanted()) arguments.push_back("--json");
+      if (options->json.wanted() && !options->json.alone()) redirect_output(options->json.target);
       become(arguments);
     };
   });

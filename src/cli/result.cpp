@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "event/codec.h"
+#include "measure/profile.h"
 
 namespace tandem::cli {
 namespace fs = std::filesystem;
@@ -45,6 +46,13 @@ json epochs_json(const TaskView& task) {
                       {"system", to_json(record.granted)},
                       {"profile", record.profile.rates}});
   return epochs;
+}
+
+// Which of the counters in the profiles say something of their own.
+std::vector<std::string> independent_counters(const TaskView& task) {
+  std::vector<Profile> profiles;
+  for (const auto& record : task.epochs) profiles.push_back(record.profile);
+  return measure::independent(profiles);
 }
 
 const TaskView* first_task(const View& view) {
@@ -148,6 +156,7 @@ json result_json(const store::RunInfo& run, const View& view, const fs::path& fo
     result["energy_complete"] = task->energy_complete;
     result["attempts"] = task->attempt;
     result["epochs"] = epochs_json(*task);
+    result["independent_counters"] = independent_counters(*task);
     if (task->last_failure)
       result["last_failure"] = {{"failure", name(task->last_failure->failure)},
                                 {"detail", task->last_failure->detail},

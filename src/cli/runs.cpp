@@ -91,7 +91,7 @@ bool confirmed(const std::string& question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-int remove_run(store::Store& store, const store::RunInfo& run, bool yes) {
+int remove_run(store::Store& store, const store::RunInfo& run, bool yes, const JsonOption& target) {
   const auto folder = store.run_folder(run.id);
   std::optional<store::RunLock> lock;
   if (fs::exists(folder)) {
@@ -102,10 +102,12 @@ int remove_run(store::Store& store, const store::RunInfo& run, bool yes) {
   if (!yes && !confirmed(fmt::format("Remove run {} ({}, {}) and its files ({})?", run.id, run.name,
                                      run.state, text_bytes(static_cast<Bytes>(bytes))))) {
     std::cerr << "Kept.\n";
+    target.write({{"run", run.id}, {"removed", false}});
     return kDone;
   }
   store.remove(run.id);
-  std::cout << "Removed " << run.id << ".\n";
+  target.write({{"run", run.id}, {"removed", true}});
+  if (!target.alone()) std::cout << "Removed " << run.id << ".\n";
   return kDone;
 }
 
@@ -168,11 +170,12 @@ void add_rm(CLI::App& app, Action& action) {
                                   "  tandem rm 20261115-043000-7f3a\n  tandem rm last --yes");
   command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
   options->store.add_to(*command);
+  options->json.add_to(*command);
   command->add_flag("-y,--yes", options->yes, "do not ask");
   command->callback([options, &action] {
     action = [options] {
       auto store = options->store.open();
-      return remove_run(store, with_real_state(store, store.find(options->run)), options->yes);
+      return remove_run(store, with_real_state(store, store.find(options->run)), options->yes, options->json);
     };
   });
 }

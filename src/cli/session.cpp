@@ -12,6 +12,7 @@
 #include "cli/progress.h"
 #include "cli/result.h"
 #include "control/loop.h"
+#include "data/dataset.h"
 #include "place/fifo.h"
 #include "platform/machine_lock.h"
 #include "runtime/local/world.h"
@@ -50,6 +51,15 @@ std::optional<std::string> interrupted() {
   }
 }
 
+// The run's lock. One that was just killed may hold it for a moment longer.
+std::optional<store::RunLock> take_run(const std::filesystem::path& folder) {
+  for (int tries = 0; tries < 20; ++tries) {
+    if (auto lock = store::RunLock::take(folder)) return lock;
+    ::usleep(25'000);
+  }
+  return std::nullopt;
+}
+
 // Waits for other runs on this machine to end; nullopt when interrupted meanwhile.
 std::optional<platform::MachineLock> wait_for_machine(const std::string& run) {
   const auto file = platform::MachineLock::default_file();
@@ -66,6 +76,24 @@ std::optional<platform::MachineLock> wait_for_machine(const std::string& run) {
 std::string with_tandem_in_path() {
   const char* path = std::getenv("PATH");
   return (path && *path ? std::string(path) + ":" : "") + own_folder().string();
+}
+
+// What the user must bring is asked for before there is a run.
+void require_dataset(const spec::TrainJob& job) {
+  if (!job.program.built_in()) return;
+  const auto found = data::availability(job.program.dataset, data::folders_from_environment());
+  if (!found.available && !found.can_be_made)
+    throw UserError(fmt::format("the dataset '{}' is not here: {}", job.program.dataset, found.detail));
+}
+
+// What Tandem can make takes a while, and is made without the job's limits.
+void make_dataset(const spec::TrainJob& job) {
+  if (!job.program.built_in()) return;
+  const auto folders = data::folders_from_environment();
+  const auto found = data::availability(job.program.dataset, folders);
+  if (found.available || !found.can_be_made) return;
+  std::cerr << "tandem: making the dataset '" << job.program.dataset << "', once\n";
+  data::prepare(job.program.dataset, folders);
 }
 
 int exit_code(const store::RunInfo& run, bool was_interrupted) {
@@ -95,7 +123,7 @@ int work(store::Store& store, const store::RunInfo& run, const spec::TrainJob& j
          const SessionOptions& options) {
   catch_signals();
   const auto folder = store.run_folder(run.id);
-  auto lock = store::RunLock::take(folder);
+  auto lock = take_run(folder);
   if (!lock)
     throw UserError("run " + run.id + " is being worked on by another process; `tandem logs -f " + run.id +
                     "` follows it");
@@ -106,6 +134,7 @@ int work(store::Store& store, const store::RunInfo& run, const spec::TrainJob& j
     return kInterrupted;
   }
 
+  make_dataset(job);
   measure::TaskSensor sensor(sensor_options(job.energy));
   local::LocalOptions local{.run = run.id, .folder = folder, .trainer = trainer_program(), .sensor = &sensor};
   local.environment["PATH"] = with_tandem_in_path();  // so that scripts find `tandem tell`
@@ -142,6 +171,7 @@ measure::SensorOptions sensor_options(const spec::EnergySpec& energy) {
 
 int run_new(store::Store& store, const spec::TrainJob& job, const JsonOption& json,
             const SessionOptions& options) {
+  require_dataset(job);
   const Seconds now{static_cast<double>(::time(nullptr))};
   const auto run = store.create_run("train", job.name, spec::to_json(job).dump(), now);
   return work(store, run, job, json, options);

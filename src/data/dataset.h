@@ -66,6 +66,7 @@ Dataset load(const std::string& name, const Folders&);
 struct Availability {
   bool available = false;
   std::string detail;
+  bool can_be_made = false;  // here, by `prepare`, in a while
 };
 Availability availability(const std::string& name, const Folders&);
 

@@ -4,7 +4,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
-#include <sys/file.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
@@ -50,6 +49,14 @@ std::string make_id(Seconds now) {
   return fmt::format("{:%Y%m%d-%H%M%S}-{:04x}", fmt::gmtime(when), device() & 0xffff);
 }
 
+// An exclusive lock that belongs to the open file, not to the process or thread.
+struct flock whole_file() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
 RunInfo read_run(const Statement& row) {
   return {row.text(0), row.text(1), row.text(2),          row.text(3),
           row.text(4), row.text(5), Seconds{row.real(6)}, Seconds{row.real(7)}};
@@ -63,7 +70,8 @@ std::optional<RunLock> RunLock::take(const fs::path& run_folder) {
   const fs::path file = run_folder / "lock";
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0) throw_errno("opening " + file.string());
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+  struct flock whole = whole_file();
+  if (::fcntl(descriptor, F_OFD_SETLK, &whole) != 0) {
     ::close(descriptor);
     return std::nullopt;
   }
@@ -80,7 +88,9 @@ std::optional<int> RunLock::owner(const fs::path& run_folder) {
   const int descriptor = ::open((run_folder / "lock").c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
   std::optional<int> pid;
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+  // Asks without taking: a look must never be in the way of a resume.
+  struct flock whole = whole_file();
+  if (::fcntl(descriptor, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK) {
     std::array<char, 32> text{};
     if (::read(descriptor, text.data(), text.size() - 1) > 0) pid = std::atoi(text.data());
   }

@@ -196,9 +196,12 @@ struct LocalCandidate final : Candidate {
   local::LocalWorld world_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Local, WorldContract, testing::Values(+[]() -> std::unique_ptr<Candidate> {
-                           return std::make_unique<LocalCandidate>();
-                         }));
+std::unique_ptr<Candidate> make_local() {
+  return std::make_unique<LocalCandidate>();
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, WorldContract, testing::Values(&make_local),
+                         [](const auto&) { return std::string("Local"); });
 
 }  // namespace
 }  // namespace tandem

@@ -80,7 +80,7 @@ class Resuming(Case):
         run = self.runs()[0]["id"]
         self.assertIn("another process", self.tandem("resume", run, code=2).stderr)
         self.assertIn("stop", self.tandem("rm", run, "--yes", code=2).stderr)
-        self.assertIn("Stopped", self.tandem("stop", run).stdout)
+        self.assertEqual(self.json("stop", run), {"run": run, "stopped": True})
         process.communicate()
         self.assertEqual(process.returncode, 130)
         self.assertEqual(self.runs()[0]["state"], "stopped")
@@ -110,7 +110,7 @@ class HouseKeeping(Case):
         result = self.json("train", self.speaker_spec())
         self.assertIn("--yes", self.tandem("rm", "last", code=2).stderr)
         self.assertTrue(pathlib.Path(result["folder"]).exists())
-        self.tandem("rm", "last", "--yes")
+        self.assertTrue(self.json("rm", "last", "--yes")["removed"])
         self.assertFalse(pathlib.Path(result["folder"]).exists())
         self.assertEqual(self.runs(), [])
 
@@ -179,6 +179,9 @@ class BuiltInTrainer(Case):
         image = self.folder / "blank.pgm"
         image.write_bytes(b"P5 28 28 255\n" + bytes(784))
         self.assertTrue(self.tandem("predict", "m", image).stdout.strip())
+        self.assertTrue(self.json("predict", "m", image))
+        self.tandem("predict", "m", image, "--json", self.folder / "answer.json")
+        self.assertTrue(json.loads((self.folder / "answer.json").read_text()))
         served = self.json("infer", "m", "--requests", "20")
         self.assertGreater(len(served["metrics"]), 2)
         self.assertIn("joules", served)

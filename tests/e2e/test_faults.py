@@ -65,8 +65,9 @@ class BadData(Case):
 
     def test_absent(self):
         spec = self.spec("kind: train\nprogram: {model: mlp, dataset: mnist}\nhyper: {epochs: 1}\n")
-        done = self.tandem("train", spec, "--data", self.folder / "empty", code=1)
-        self.assertIn("mnist", done.stdout)
+        done = self.tandem("train", spec, "--data", self.folder / "empty", code=2)
+        self.assertIn("train-images-idx3-ubyte", done.stderr)
+        self.assertEqual(self.runs(), [])
 
 
 class BadPrograms(Case):

@@ -87,8 +87,8 @@ TEST(LinuxCounters, CountsThisProcessOrSaysWhyNot) {
   }
   const auto before = opened.counter->read();
   ASSERT_TRUE(before);
-  volatile int work = 0;
-  for (int i = 0; i < 100000; ++i) work = work + i;
+  volatile unsigned work = 0;
+  for (unsigned i = 0; i < 100000; ++i) work = work + i;
   const auto after = opened.counter->read();
   ASSERT_TRUE(after);
   EXPECT_GT(after->value, before->value);

@@ -65,6 +65,9 @@ class Training(Case):
         self.assertEqual(result["state"], "stopped")
         self.assertIn("limits.time", result["reason"])
         self.assertGreater(len(result["epochs"]), 0)
+        again = self.json("resume", result["run"], code=1)
+        self.assertIn("limits.time", again["reason"])
+        self.assertLess(len(again["epochs"]), 100)
 
 
 class Resuming(Case):

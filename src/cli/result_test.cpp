@@ -1,0 +1,102 @@
+#include "cli/result.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "platform/temporary.h"
+
+namespace tandem::cli {
+namespace {
+
+View view_with(std::vector<EpochRecord> epochs) {
+  View view;
+  JobView job;
+  job.spec.epochs = 3;
+  view.jobs.push_back(job);
+  TaskView task;
+  task.attempt = 1;
+  task.epochs = std::move(epochs);
+  if (!task.epochs.empty() && task.epochs.back().energy)
+    task.energy_source = task.epochs.back().energy->source;
+  view.tasks.push_back(task);
+  return view;
+}
+
+EpochRecord epoch(std::int64_t number, Metrics metrics, std::optional<Energy> energy = {}) {
+  EpochRecord record;
+  record.epoch = number;
+  record.metrics = std::move(metrics);
+  record.seconds = Seconds{2};
+  record.energy = std::move(energy);
+  return record;
+}
+
+const store::RunInfo kRun{"id-1", "train", "demo", "{}", "finished", "", Seconds{1}, Seconds{2}};
+
+TEST(Score, AccuracyComesBeforeErrorBeforeLoss) {
+  EXPECT_EQ(score_of({{"accuracy", 0.9}, {"loss", 1.0}})->metric, "accuracy");
+  EXPECT_EQ(score_of({{"error", 0.2}, {"loss", 1.0}})->metric, "error");
+  EXPECT_FALSE(score_of({{"loss", 1.0}})->higher_is_better);
+  EXPECT_EQ(score_of({{"reward", 3.0}})->metric, "reward");
+  EXPECT_FALSE(score_of({}));
+}
+
+TEST(Score, TheBestEpochKnowsWhichWayIsUp) {
+  EXPECT_EQ(best_epoch(view_with({epoch(1, {{"accuracy", 0.5}}), epoch(2, {{"accuracy", 0.9}}),
+                                  epoch(3, {{"accuracy", 0.7}})})
+                           .tasks[0])
+                ->epoch,
+            2);
+  EXPECT_EQ(
+      best_epoch(view_with({epoch(1, {{"loss", 0.5}}), epoch(2, {{"loss", 0.2}}), epoch(3, {{"loss", 0.7}})})
+                     .tasks[0])
+          ->epoch,
+      2);
+  EXPECT_EQ(best_epoch(view_with({}).tasks[0]), nullptr);
+}
+
+TEST(EnergyText, NeverShowsAnEstimateAsMeasuredOrAGapAsATotal) {
+  auto view = view_with({epoch(1, {}, Energy{Joules{10}, "model (idle 8 W, busy 30 W)"})});
+  EXPECT_EQ(energy_text(view.tasks[0]), "10.0 J, estimated: model (idle 8 W, busy 30 W)");
+  view.tasks[0].energy_complete = false;
+  EXPECT_TRUE(energy_text(view.tasks[0]).starts_with("at least 10.0 J"));
+  view = view_with({epoch(1, {}, Energy{Joules{10}, "rapl"})});
+  EXPECT_EQ(energy_text(view.tasks[0]), "10.0 J, measured: rapl");
+  EXPECT_TRUE(energy_text(view_with({epoch(1, {})}).tasks[0]).starts_with("unknown"));
+}
+
+TEST(Result, JsonHasNullWhereNothingIsKnown) {
+  const platform::TemporaryFolder folder;
+  const auto json = result_json(kRun, view_with({epoch(1, {{"accuracy", 0.5}})}), folder.path());
+  EXPECT_TRUE(json.at("joules").is_null());
+  EXPECT_TRUE(json.at("energy_source").is_null());
+  EXPECT_TRUE(json.at("model").is_null());
+  EXPECT_EQ(json.at("metrics").at("accuracy"), 0.5);
+  EXPECT_EQ(json.at("train_seconds"), 2.0);
+}
+
+TEST(Result, TheTableNamesTheModelOnceItIsThere) {
+  const platform::TemporaryFolder folder;
+  const auto view =
+      view_with({epoch(1, {{"accuracy", 0.5}, {"loss", 1.5}}), epoch(2, {{"accuracy", 0.4}, {"loss", 1.6}})});
+  EXPECT_EQ(result_table(kRun, view, folder.path(), false).find("model"), std::string::npos);
+  std::filesystem::create_directories(folder.path() / "task-0");
+  std::ofstream(folder.path() / "task-0/model.pt") << "x";
+  const auto table = result_table(kRun, view, folder.path(), true);
+  EXPECT_NE(table.find("model.pt"), std::string::npos);
+  EXPECT_NE(table.find("best 0.5 at epoch 1"), std::string::npos) << table;
+  EXPECT_NE(table.find("2 of 3 epochs"), std::string::npos);
+}
+
+TEST(Result, ARunThatNeverStartedHasATableToo) {
+  auto run = kRun;
+  run.state = "failed";
+  run.reason = "no room";
+  EXPECT_NE(result_table(run, View(), "/nowhere", true).find("no room"), std::string::npos);
+  EXPECT_EQ(result_json(run, View(), "/nowhere").at("state"), "failed");
+}
+
+}  // namespace
+}  // namespace tandem::cli

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/error.h"
 #include "data/dataset.h"
@@ -71,6 +72,17 @@ fs::path own_folder() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   return error ? fs::current_path() : self.parent_path();
+}
+
+std::string own_command() {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::error_code error;
+    if (fs::equivalent(fs::path(folder) / "tandem", "/proc/self/exe", error)) return "tandem";
+  }
+  const std::string relative = fs::proximate(own_folder() / "tandem").string();
+  return relative.starts_with("..") ? (own_folder() / "tandem").string() : relative;
 }
 
 fs::path trainer_program() {

@@ -47,7 +47,7 @@ void say_stopped(const store::RunInfo& run, bool was_at_work, const JsonOption& 
   json.write({{"run", run.id}, {"stopped", was_at_work}});
   if (json.alone()) return;
   if (was_at_work)
-    std::cout << "Stopped. Go on with: tandem resume " << run.id << "\n";
+    std::cout << "Stopped. Go on with: " << own_command() << " resume " << run.id << "\n";
   else
     std::cout << "Run " << run.id << " is not at work (" << run.state << ").\n";
 }

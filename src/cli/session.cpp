@@ -102,11 +102,13 @@ int exit_code(const store::RunInfo& run, bool was_interrupted) {
 }
 
 std::string next_steps(const store::RunInfo& run, bool has_model) {
-  if (run.state == "finished")
-    return has_model
-               ? fmt::format("\nNext: tandem show {0} | tandem predict {0} FILE | tandem infer {0}\n", run.id)
-               : fmt::format("\nNext: tandem show {0} | tandem logs {0}\n", run.id);
-  return fmt::format("\nGo on with: tandem resume {0}     Its output: tandem logs {0}\n", run.id);
+  const std::string tandem = own_command();
+  if (run.state != "finished")
+    return fmt::format("\nGo on with:  {0} resume {1}\nIts output:  {0} logs {1}\n", tandem, run.id);
+  std::string out = fmt::format("\nEvery epoch: {} show {}\n", tandem, run.id);
+  if (has_model)
+    out += fmt::format("Ask it:      {0} predict {1} FILE\nServe it:    {0} infer {1}\n", tandem, run.id);
+  return out;
 }
 
 int report(store::Store& store, const std::string& id, const View& view, const JsonOption& json,
@@ -130,7 +132,8 @@ int work(store::Store& store, const store::RunInfo& run, const spec::TrainJob& j
   auto journal = store.journal(run.id);
   const auto machine = wait_for_machine(run.id);
   if (!machine) {
-    std::cerr << "tandem: interrupted while waiting; go on with: tandem resume " << run.id << "\n";
+    std::cerr << "tandem: interrupted while waiting; go on with: " << own_command() << " resume " << run.id
+              << "\n";
     return kInterrupted;
   }
 
@@ -140,7 +143,7 @@ int work(store::Store& store, const store::RunInfo& run, const spec::TrainJob& j
   local.environment["PATH"] = with_tandem_in_path();  // so that scripts find `tandem tell`
   local::LocalWorld world(std::move(local));
   world_to_wake = &world;
-  const std::unique_ptr<control::Observer> progress =
+  std::unique_ptr<control::Observer> progress =
       options.quiet ? nullptr : make_progress(run.name, run.id);
   control::Loop loop({world, *journal, &sensor, progress.get()}, train_policies());
   loop.open();
@@ -150,6 +153,7 @@ int work(store::Store& store, const store::RunInfo& run, const spec::TrainJob& j
     loop.resume_jobs();
   loop.run(interrupted);
   world_to_wake = nullptr;
+  progress.reset();  // clears its line before the table
   lock.reset();
   return report(store, run.id, loop.view(), json, interrupted().has_value());
 }

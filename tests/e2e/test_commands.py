@@ -199,7 +199,7 @@ class Terminal(Case):
         master, slave = pty.openpty()
         self.addCleanup(os.close, master)
         process = subprocess.Popen([TANDEM, "train", str(self.speaker_spec("--sleep-ms", 60, epochs=5))], env=self.environment,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=slave)
+                                   stdin=subprocess.DEVNULL, stdout=slave, stderr=slave)
         os.close(slave)
         shown = b""
         while process.poll() is None or select.select([master], [], [], 0)[0]:
@@ -212,3 +212,5 @@ class Terminal(Case):
         self.assertIn("\r\x1b[2K".encode(), shown)
         self.assertIn("epoch 5/5", shown.decode(errors="replace"))
         self.assertIn("━", shown.decode(errors="replace"))
+        before_the_table = shown.split(b"speaker finished")[0]
+        self.assertTrue(before_the_table.endswith(b"\r\x1b[2K"), "the live line is gone before the table comes")

@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 BUILD := build/release
 CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: run test build setup fuzz asan tsan coverage bench install format tidy clean
+.PHONY: run test build setup kill fuzz asan tsan coverage bench install format tidy clean
 
 run: build
 	$(BUILD)/bin/tandem train examples/lenet-digits.yaml
@@ -28,6 +28,11 @@ build: setup
 
 setup:
 	@tools/setup
+
+# The 200 kills alone, with what was hit and how often a resume was needed.
+kill: build
+	cmake --build $(BUILD) -j$(JOBS) --target speaker
+	cd tests && OMP_WAIT_POLICY=passive TANDEM_BIN=$(CURDIR)/$(BUILD)/bin /usr/bin/python3 -B -m unittest -v e2e.test_kill
 
 # Fewer kills under sanitizers: each run is several times slower and the moments are as random.
 asan tsan: export TANDEM_KILLS = 40,4

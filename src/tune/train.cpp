@@ -91,11 +91,10 @@ struct Step {
              fmt::format("the program ended by itself after {} of {} epochs", reported, job.spec.epochs));
   }
   void operator()(const TaskFailed& e) { after_failure(e); }
-  void operator()(const DecisionRefused& e) {
-    // A refused Start has become the task's last failure in the view.
+  void operator()(const DecisionRefused&) {
+    // Of all decisions only a refused Start leaves a task of a running job failed and asked for by nobody.
     for (const auto& task : view.tasks)
-      if (task.state == TaskState::failed && task.last_failure && task.last_failure->detail == e.reason &&
-          job_of(task.id).state == JobState::running)
+      if (task.state == TaskState::failed && job_of(task.id).state == JobState::running)
         after_failure(*task.last_failure);
   }
   void operator()(const Woke&) {

@@ -31,7 +31,7 @@ constexpr std::array kMigrations{
          PRIMARY KEY(run, number)) WITHOUT ROWID;)",
 };
 
-fs::path prepared(fs::path folder) {
+fs::path prepared(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder / "runs", error);
   if (error)
@@ -109,7 +109,7 @@ RunLock::~RunLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-Store::Store(fs::path folder) : folder_(prepared(std::move(folder))), database_(folder_ / "tandem.db") {
+Store::Store(const fs::path& folder) : folder_(prepared(folder)), database_(folder_ / "tandem.db") {
   migrate();
 }
 

@@ -48,7 +48,7 @@ class RunLock {
 class Store {
  public:
   // Creates the folder and brings an older store up to date. Throws SystemError with advice when it cannot.
-  explicit Store(std::filesystem::path folder);
+  explicit Store(const std::filesystem::path& folder);
 
   const std::filesystem::path& folder() const { return folder_; }
   // Says so when the folder lies on a network file system, where SQLite's locks cannot be trusted.

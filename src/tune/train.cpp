@@ -115,8 +115,6 @@ struct Step {
     if (job.state != JobState::running) return;
     if (job.cancelled)
       finish(job, JobState::stopped, job.cancel_reason);
-    else if (task.reported() >= job.spec.epochs && e.failure == Failure::lost)
-      ask(job);  // all epochs counted, but the model may not have been written
     else if (worth_another_attempt(task, e, job.spec.limits.retries))
       ask(job);
     else

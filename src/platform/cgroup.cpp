@@ -219,10 +219,4 @@ std::int64_t Cgroup::oom_kills() const {
   return keyed(memory_ / (version_ == 2 ? "memory.events" : "memory.oom_control"), "oom_kill");
 }
 
-std::optional<Bytes> Cgroup::memory_peak() const {
-  if (memory_.empty()) return std::nullopt;
-  const auto text = read_file(memory_ / (version_ == 2 ? "memory.peak" : "memory.max_usage_in_bytes"));
-  return text.empty() ? std::nullopt : std::optional<Bytes>(std::atoll(text.c_str()));
-}
-
 }  // namespace tandem::platform

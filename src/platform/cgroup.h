@@ -50,7 +50,6 @@ class Cgroup {
   std::vector<pid_t> processes() const;
   void kill_all();  // SIGKILL until nobody is left
   std::int64_t oom_kills() const;
-  std::optional<Bytes> memory_peak() const;
 
  private:
   Cgroup() = default;

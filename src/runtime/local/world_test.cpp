@@ -121,8 +121,9 @@ TEST_F(LocalWorldTest, NanGarbageAndGapsAreBadReports) {
     run({fault, "2", "--no-checkpoints"});
     EXPECT_EQ(failure(), Failure::bad_report) << fault;
     EXPECT_EQ(job().state, JobState::failed);
-    if (std::string(fault) == "--nan-at")
+    if (std::string(fault) == "--nan-at") {
       EXPECT_NE(task().last_failure->detail.find("NaN"), std::string::npos);
+    }
   }
 }
 

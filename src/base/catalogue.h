@@ -1,5 +1,6 @@
-// Tables of named choices: models with their hyperparameters, datasets. Each folder offers its own table; the
-// cli puts them together. The same table validates specs, feeds --help and generates the JSON Schema.
+// Tables of named choices: models with their hyperparameters, datasets, search algorithms. Each folder offers
+// its own table; the cli puts them together. The same table validates specs, feeds --help and generates the
+// JSON Schema.
 #pragma once
 
 #include <string>
@@ -29,9 +30,15 @@ struct DatasetEntry {
   std::string kind;  // "image", "text" or "table"
 };
 
+// Any other named choice: a search algorithm, a policy.
+struct ChoiceEntry {
+  std::string name, description;
+};
+
 struct Catalogue {
   std::vector<ModelEntry> models;
   std::vector<DatasetEntry> datasets;
+  std::vector<ChoiceEntry> algorithms{};  // of searches; empty: any name is taken
 };
 
 }  // namespace tandem

@@ -27,6 +27,8 @@ constexpr std::array<UnitName, 9> kSizes{{{"B", 1},
                                           {"GB", 1e9},
                                           {"TB", 1e12}}};
 constexpr std::array<UnitName, 3> kPowers{{{"mW", 1e-3}, {"W", 1}, {"kW", 1e3}}};
+constexpr std::array<UnitName, 5> kEnergies{
+    {{"J", 1}, {"kJ", 1e3}, {"MJ", 1e6}, {"Wh", 3600}, {"kWh", 3.6e6}}};
 
 // Splits "1.5 GiB" into 1.5 and its unit's factor; nullopt when either half is not understood.
 std::optional<double> parse_with_unit(std::string_view written, std::span<const UnitName> units) {
@@ -91,9 +93,16 @@ std::optional<Watts> parse_watts(std::string_view written) {
   return std::nullopt;
 }
 
+std::optional<Joules> parse_joules(std::string_view written) {
+  if (auto value = parse_with_unit(written, kEnergies)) return Joules{*value};
+  return std::nullopt;
+}
+
 std::optional<double> parse_fraction(std::string_view written) {
-  constexpr std::array<UnitName, 2> kFractions{{{"%", 0.01}, {"", 1}}};
-  return parse_with_unit(written, kFractions);
+  constexpr std::array<UnitName, 1> kPercent{{{"%", 1}}}, kPlain{{{"", 1}}};
+  // Divided, because 70 * 0.01 is not 0.7.
+  if (auto value = parse_with_unit(written, kPercent)) return *value / 100;
+  return parse_with_unit(written, kPlain);
 }
 
 }  // namespace tandem

@@ -55,6 +55,7 @@ std::string text_bytes(Bytes);  // "512 MiB", "1.5 GiB"
 std::optional<Seconds> parse_seconds(std::string_view);  // "90s", "1.5h", "5min", "250ms", "2d"
 std::optional<Bytes> parse_bytes(std::string_view);      // "2GiB", "512MB", "1024B"
 std::optional<Watts> parse_watts(std::string_view);      // "150W", "1.2kW"
+std::optional<Joules> parse_joules(std::string_view);    // "500J", "20kJ", "1.5MJ", "3Wh", "0.2kWh"
 std::optional<double> parse_fraction(std::string_view);  // "80%", "0.8"
 
 }  // namespace tandem

@@ -66,7 +66,13 @@ TEST(Units, ReadsWhatPeopleWrite) {
   EXPECT_EQ(parse_bytes("1024B"), 1024);
   EXPECT_EQ(parse_watts("150W"), Watts{150});
   EXPECT_EQ(parse_watts("1.2kW"), Watts{1200});
+  EXPECT_EQ(parse_joules("500J"), Joules{500});
+  EXPECT_EQ(parse_joules("20kJ"), Joules{20'000});
+  EXPECT_EQ(parse_joules("1.5 MJ"), Joules{1.5e6});
+  EXPECT_EQ(parse_joules("3Wh"), Joules{10'800});
+  EXPECT_EQ(parse_joules("0.5kWh"), Joules{1.8e6});
   EXPECT_EQ(parse_fraction("80%"), 0.8);
+  EXPECT_EQ(parse_fraction("70%"), 0.7) << "the same as when it is written 0.7";
   EXPECT_EQ(parse_fraction("0.8"), 0.8);
 }
 
@@ -75,6 +81,7 @@ TEST(Units, RefusesWhatIsNotThatQuantity) {
     EXPECT_FALSE(parse_seconds(bad)) << bad;
   for (const char* bad : {"2", "2gib", "2GiBs", "-2GiB", "1e30TB"}) EXPECT_FALSE(parse_bytes(bad)) << bad;
   for (const char* bad : {"150", "150w", "1e308kW"}) EXPECT_FALSE(parse_watts(bad)) << bad;
+  for (const char* bad : {"20", "20kj", "20kW", "-1J", "1e308kWh"}) EXPECT_FALSE(parse_joules(bad)) << bad;
   for (const char* bad : {"", "%", "80percent", "-1%"}) EXPECT_FALSE(parse_fraction(bad)) << bad;
 }
 

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "data/models.h"
+#include "search/searcher.h"
 
 namespace tandem::cli {
 namespace fs = std::filesystem;
@@ -65,7 +66,9 @@ void DataOption::apply() const {
 }
 
 Catalogue catalogue() {
-  return {data::models(), data::datasets()};
+  Catalogue out{data::models(), data::datasets(), {}};
+  for (const auto& entry : search::algorithms()) out.algorithms.push_back({entry.name, entry.description});
+  return out;
 }
 
 fs::path own_folder() {

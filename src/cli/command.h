@@ -57,9 +57,12 @@ CLI::App* add_command(CLI::App&, const std::string& name, const std::string& wha
                       const std::string& examples);
 
 void add_train(CLI::App&, Action&);
+void add_tune(CLI::App&, Action&);
+void add_knowledge(CLI::App&, Action&);
 void add_resume(CLI::App&, Action&);
 void add_runs(CLI::App&, Action&);
 void add_show(CLI::App&, Action&);
+void add_report(CLI::App&, Action&);
 void add_logs(CLI::App&, Action&);
 void add_stop(CLI::App&, Action&);
 void add_rm(CLI::App&, Action&);

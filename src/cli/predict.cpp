@@ -35,10 +35,11 @@ struct Options {
 
 fs::path trained_folder(store::Store& store, const std::string& written) {
   const auto run = store.find(written);
-  if (!model_file(store.run_folder(run.id)))
+  const auto model = model_file(store.run_folder(run.id), replayed(store, run));
+  if (!model)
     throw UserError(fmt::format("run {} has no model yet (it is {}); `tandem resume {}` trains it to the end",
                                 run.id, with_real_state(store, run).state, run.id));
-  return task_folder(store.run_folder(run.id));
+  return model->parent_path();
 }
 
 // Hands over to the trainer, which has libtorch; does not return.
@@ -76,7 +77,7 @@ int infer(const Options& options) {
   control::MemoryJournal journal;
   measure::TaskSensor sensor(sensor_options(job.energy));
   local::LocalWorld world({.run = scratch.path().filename(), .folder = scratch.path(), .sensor = &sensor});
-  control::Loop loop({world, journal, &sensor, nullptr}, train_policies());
+  control::Loop loop({world, journal, &sensor, nullptr}, policies());
   loop.open();
   loop.submit(job);
   loop.run();

@@ -31,7 +31,8 @@ std::string failure_line(const TaskFailed& failed) {
                      printable(failed.detail, 300));
 }
 
-// What both displays say in a line of its own; empty: nothing.
+}  // namespace
+
 std::string said(const View& view, const EventBody& body) {
   if (const auto* failed = std::get_if<TaskFailed>(&body)) return failure_line(*failed);
   if (const auto* cancelled = std::get_if<JobCancelled>(&body)) return cancelled->reason + ": stopping";
@@ -43,6 +44,24 @@ std::string said(const View& view, const EventBody& body) {
   }
   return "";
 }
+
+int terminal_width() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+std::string cut_to(const std::string& text, int columns) {
+  std::string cut;
+  int used = 0;
+  for (const char c : text) {
+    const bool starts_character = (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    if (starts_character && ++used > columns) break;
+    cut += c;
+  }
+  return cut;
+}
+
+namespace {
 
 class PlainProgress final : public control::Observer {
  public:
@@ -108,16 +127,7 @@ class LiveProgress final : public control::Observer {
 
   // One line, cut to the terminal's width, written over the one before.
   void draw(const std::string& line) {
-    winsize size{};
-    const int width = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-    std::string cut;
-    int columns = 0;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      const bool starts_character = (static_cast<unsigned char>(line[i]) & 0xc0) != 0x80;
-      if (starts_character && ++columns >= width) break;
-      cut += line[i];
-    }
-    std::cerr << "\r\x1b[2K" << cut << std::flush;
+    std::cerr << "\r\x1b[2K" << cut_to(line, terminal_width() - 1) << std::flush;
     drawn_ = true;
   }
 
@@ -133,7 +143,9 @@ class LiveProgress final : public control::Observer {
 
 }  // namespace
 
-std::unique_ptr<control::Observer> make_progress(const std::string& name, const std::string& run) {
+std::unique_ptr<control::Observer> make_progress(const std::string& name, const std::string& run,
+                                                 bool tuning) {
+  if (tuning) return make_tune_progress(name, run);
   if (::isatty(STDERR_FILENO)) return std::make_unique<LiveProgress>(name, run);
   return std::make_unique<PlainProgress>(name, run);
 }

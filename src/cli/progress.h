@@ -8,6 +8,16 @@
 
 namespace tandem::cli {
 
-std::unique_ptr<control::Observer> make_progress(const std::string& name, const std::string& run);
+std::unique_ptr<control::Observer> make_progress(const std::string& name, const std::string& run,
+                                                 bool tuning);
+// The same for a tuning job: trials as rows, the best so far, what the system tuner does, time left.
+std::unique_ptr<control::Observer> make_tune_progress(const std::string& name, const std::string& run);
+
+// What every display says in a line of its own; empty: nothing.
+std::string said(const View&, const EventBody&);
+// Columns of the terminal at standard error; 80 where it does not say.
+int terminal_width();
+// The text's first `columns` columns.
+std::string cut_to(const std::string& text, int columns);
 
 }  // namespace tandem::cli

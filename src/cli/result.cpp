@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "cli/tune_result.h"
 #include "event/codec.h"
 #include "measure/profile.h"
+#include "tune/outcome.h"
 
 namespace tandem::cli {
 namespace fs = std::filesystem;
@@ -137,6 +139,10 @@ json result_json(const store::RunInfo& run, const View& view, const fs::path& fo
               {"reason", run.reason},
               {"folder", folder.string()},
               {"created", run.created.value}};
+  if (is_tuning(view)) {
+    result.update(tune_json(view, folder));
+    return result;
+  }
   if (!view.jobs.empty()) {
     const auto& job = view.jobs.front();
     result["hyper"] = to_json(job.spec.hyper);
@@ -162,12 +168,13 @@ json result_json(const store::RunInfo& run, const View& view, const fs::path& fo
                                 {"detail", task->last_failure->detail},
                                 {"last_output", task->last_failure->last_output}};
   }
-  const auto model = model_file(folder);
+  const auto model = model_file(folder, view);
   result["model"] = model ? json(model->string()) : json(nullptr);
   return result;
 }
 
 std::string result_table(const store::RunInfo& run, const View& view, const fs::path& folder, bool details) {
+  if (is_tuning(view)) return tune_table(run, view, folder, details);
   const TaskView* task = first_task(view);
   const std::int64_t wanted = view.jobs.empty() ? 0 : view.jobs.front().spec.epochs;
   const std::int64_t done = task ? task->reported() : 0;
@@ -182,7 +189,7 @@ std::string result_table(const store::RunInfo& run, const View& view, const fs::
         row("system", fmt::format("{}{}", text(task->granted),
                                   task->attempt > 1 ? fmt::format("   ({} attempts)", task->attempt) : ""));
   }
-  if (const auto model = model_file(folder)) out += row("model", model->string());
+  if (const auto model = model_file(folder, view)) out += row("model", model->string());
   out += row("run", run.id);
   if (details) {
     out += row("folder", folder.string());
@@ -194,13 +201,16 @@ std::string result_table(const store::RunInfo& run, const View& view, const fs::
   return out;
 }
 
-fs::path task_folder(const fs::path& run_folder) {
-  return run_folder / "task-0";
-}
-
-std::optional<fs::path> model_file(const fs::path& run_folder) {
+std::optional<fs::path> model_file(const fs::path& run_folder, const View& view) {
+  TaskId task = 0;
+  if (is_tuning(view)) {
+    const auto found = tune::outcome(view, 0);
+    if (!found.best) return std::nullopt;
+    task = found.trials[*found.best].task;
+  }
+  const fs::path folder = run_folder / fmt::format("task-{}", task);
   for (const char* name : {"model.pt", "model.ubj"})
-    if (fs::exists(task_folder(run_folder) / name)) return task_folder(run_folder) / name;
+    if (fs::exists(folder / name)) return folder / name;
   return std::nullopt;
 }
 

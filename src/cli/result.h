@@ -27,8 +27,7 @@ nlohmann::json result_json(const store::RunInfo&, const View&, const std::filesy
 std::string result_table(const store::RunInfo&, const View&, const std::filesystem::path& folder,
                          bool details);
 
-// The trained model of a run, if it is there: a file in its task's folder.
-std::optional<std::filesystem::path> model_file(const std::filesystem::path& run_folder);
-std::filesystem::path task_folder(const std::filesystem::path& run_folder);
+// The trained model of a run, if it is there: a file in the folder of its task, or of its best trial.
+std::optional<std::filesystem::path> model_file(const std::filesystem::path& run_folder, const View&);
 
 }  // namespace tandem::cli

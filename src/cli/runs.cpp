@@ -66,7 +66,7 @@ int verify(store::Store& store, const store::RunInfo& run) {
   auto journal = store.journal(run.id);
   std::int64_t entries = 0;
   journal->replay([&](control::Entry&&) { ++entries; });
-  if (const auto different = control::first_difference(train_policies(), *journal)) {
+  if (const auto different = control::first_difference(policies(), *journal)) {
     std::cout << fmt::format("run {}: entry {} of {}: the policies of this binary decide differently\n",
                              run.id, *different, entries);
     return kAnswerIsNo;

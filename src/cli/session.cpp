@@ -11,12 +11,14 @@
 #include "base/error.h"
 #include "cli/progress.h"
 #include "cli/result.h"
+#include "cli/tune_result.h"
 #include "control/loop.h"
 #include "data/dataset.h"
-#include "place/fifo.h"
+#include "place/malleable.h"
 #include "platform/machine_lock.h"
 #include "runtime/local/world.h"
 #include "tune/train.h"
+#include "tune/tune.h"
 
 namespace tandem::cli {
 namespace {
@@ -101,11 +103,45 @@ int exit_code(const store::RunInfo& run, bool was_interrupted) {
   return was_interrupted ? kInterrupted : kTrouble;
 }
 
+// What is run: a training job, or a tuning job with its base.
+struct Job {
+  spec::TrainJob base;
+  std::optional<spec::TuneJob> tune;
+};
+
+Job job_of(const store::RunInfo& run) {
+  const auto spec = nlohmann::json::parse(run.spec, nullptr, false);
+  if (spec.is_discarded()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
+  if (run.kind != "tune") return {spec::train_job_from_json(spec), std::nullopt};
+  auto tune = spec::tune_job_from_json(spec);
+  return {tune.base, tune};
+}
+
+// Everything of the job's limits that was not raised stays as it is.
+JobResumed raised(const Job& job, const View& view, const SessionOptions& options) {
+  JobResumed out;
+  if (!options.raises() || view.jobs.empty()) return out;
+  const auto& now = view.jobs.front();
+  out.limits = now.spec.limits;
+  if (options.stall) out.limits->stall = *options.stall;
+  if (options.retries) out.limits->retries = *options.retries;
+  if (!job.tune) {
+    if (options.time) out.limits->time = options.time;
+    return out;
+  }
+  out.budget = now.tune->budget;
+  if (options.time) out.budget->time = options.time;
+  if (options.energy) out.budget->energy = options.energy;
+  return out;
+}
+
 std::string next_steps(const store::RunInfo& run, bool has_model) {
   const std::string tandem = own_command();
   if (run.state != "finished")
     return fmt::format("\nGo on with:  {0} resume {1}\nIts output:  {0} logs {1}\n", tandem, run.id);
-  std::string out = fmt::format("\nEvery epoch: {} show {}\n", tandem, run.id);
+  std::string out =
+      fmt::format("\nEvery {}: {} show {}\n", run.kind == "tune" ? "trial" : "epoch", tandem, run.id);
+  if (run.kind == "tune") out += fmt::format("With plots:  {0} report {1} -o report.html\n", tandem, run.id);
   if (has_model)
     out += fmt::format("Ask it:      {0} predict {1} FILE\nServe it:    {0} infer {1}\n", tandem, run.id);
   return out;
@@ -117,11 +153,22 @@ int report(store::Store& store, const std::string& id, const View& view, const J
   const auto folder = store.run_folder(id);
   json.write(result_json(run, view, folder));
   if (!json.alone())
-    std::cout << result_table(run, view, folder, false) << next_steps(run, model_file(folder).has_value());
+    std::cout << result_table(run, view, folder, false)
+              << next_steps(run, model_file(folder, view).has_value());
   return exit_code(run, was_interrupted);
 }
 
-int work(store::Store& store, const store::RunInfo& run, const spec::TrainJob& job, const JsonOption& json,
+void begin_or_go_on(control::Loop& loop, store::Store& store, const Job& job, const SessionOptions& options) {
+  if (!loop.view().jobs.empty()) {
+    loop.resume_jobs(raised(job, loop.view(), options), options.raises());
+  } else if (job.tune) {
+    loop.submit(*job.tune, {"store", store.knowledge(loop.view().nodes.front().type)});
+  } else {
+    loop.submit(job.base);
+  }
+}
+
+int work(store::Store& store, const store::RunInfo& run, const Job& job, const JsonOption& json,
          const SessionOptions& options) {
   catch_signals();
   const auto folder = store.run_folder(run.id);
@@ -137,20 +184,17 @@ int work(store::Store& store, const store::RunInfo& run, const spec::TrainJob& j
     return kInterrupted;
   }
 
-  make_dataset(job);
-  measure::TaskSensor sensor(sensor_options(job.energy));
+  make_dataset(job.base);
+  measure::TaskSensor sensor(sensor_options(job.base.energy));
   local::LocalOptions local{.run = run.id, .folder = folder, .trainer = trainer_program(), .sensor = &sensor};
   local.environment["PATH"] = with_tandem_in_path();  // so that scripts find `tandem tell`
   local::LocalWorld world(std::move(local));
   world_to_wake = &world;
   std::unique_ptr<control::Observer> progress =
-      options.quiet ? nullptr : make_progress(run.name, run.id);
-  control::Loop loop({world, *journal, &sensor, progress.get()}, train_policies());
+      options.quiet ? nullptr : make_progress(run.name, run.id, job.tune.has_value());
+  control::Loop loop({world, *journal, &sensor, progress.get()}, policies());
   loop.open();
-  if (loop.view().jobs.empty())
-    loop.submit(job);
-  else
-    loop.resume_jobs();
+  begin_or_go_on(loop, store, job, options);
   loop.run(interrupted);
   world_to_wake = nullptr;
   progress.reset();  // clears its line before the table
@@ -160,11 +204,19 @@ int work(store::Store& store, const store::RunInfo& run, const spec::TrainJob& j
 
 }  // namespace
 
-std::vector<std::unique_ptr<Policy>> train_policies() {
-  std::vector<std::unique_ptr<Policy>> policies;
-  policies.push_back(std::make_unique<tune::TrainController>());
-  policies.push_back(std::make_unique<place::Fifo>());
-  return policies;
+std::vector<std::unique_ptr<Policy>> policies() {
+  std::vector<std::unique_ptr<Policy>> out;
+  out.push_back(std::make_unique<tune::TrainController>());
+  out.push_back(std::make_unique<tune::TuneController>());
+  out.push_back(std::make_unique<place::Malleable>());
+  return out;
+}
+
+NodeView this_machine() {
+  const auto topology = platform::Topology::detect();
+  NodeView node;
+  node.capacity = {static_cast<int>(topology.cpus.size()), topology.memory, 1.0};
+  return node;
 }
 
 measure::SensorOptions sensor_options(const spec::EnergySpec& energy) {
@@ -178,15 +230,22 @@ int run_new(store::Store& store, const spec::TrainJob& job, const JsonOption& js
   require_dataset(job);
   const Seconds now{static_cast<double>(::time(nullptr))};
   const auto run = store.create_run("train", job.name, spec::to_json(job).dump(), now);
-  return work(store, run, job, json, options);
+  return work(store, run, {job, std::nullopt}, json, options);
+}
+
+int run_new(store::Store& store, const spec::TuneJob& job, const JsonOption& json,
+            const SessionOptions& options) {
+  require_dataset(job.base);
+  const Seconds now{static_cast<double>(::time(nullptr))};
+  const auto run = store.create_run("tune", job.base.name, spec::to_json(job).dump(), now);
+  return work(store, run, {job.base, job}, json, options);
 }
 
 int run_again(store::Store& store, const store::RunInfo& run, const JsonOption& json,
               const SessionOptions& options) {
-  if (run.state == "finished") return report(store, run.id, replayed(store, run), json, false);
-  const auto spec = nlohmann::json::parse(run.spec, nullptr, false);
-  if (spec.is_discarded()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
-  return work(store, run, spec::train_job_from_json(spec), json, options);
+  if (run.state == "finished" && !options.raises())
+    return report(store, run.id, replayed(store, run), json, false);
+  return work(store, run, job_of(run), json, options);
 }
 
 View replayed(store::Store& store, const store::RunInfo& run) {

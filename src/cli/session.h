@@ -14,16 +14,25 @@ namespace tandem::cli {
 
 struct SessionOptions {
   bool quiet = false;  // no progress on standard error
+  // On resume: limits to be raised.
+  std::optional<Seconds> time, stall;
+  std::optional<Joules> energy;
+  std::optional<int> retries;
+  bool raises() const { return time || stall || energy || retries; }
 };
 
-// Policies of a training run, in the order they decide.
-std::vector<std::unique_ptr<Policy>> train_policies();
+// Of a run of any kind, in the order they decide.
+std::vector<std::unique_ptr<Policy>> policies();
+
+// This machine as a node, for what must be known before there is a world.
+NodeView this_machine();
 
 // A sensor for this machine.
 measure::SensorOptions sensor_options(const spec::EnergySpec&);
 
 // Makes a run of the job and works on it. Prints the result; returns the exit code.
 int run_new(store::Store&, const spec::TrainJob&, const JsonOption&, const SessionOptions&);
+int run_new(store::Store&, const spec::TuneJob&, const JsonOption&, const SessionOptions&);
 // Goes on with a run; UserError when it is being worked on by another process.
 int run_again(store::Store&, const store::RunInfo&, const JsonOption&, const SessionOptions&);
 

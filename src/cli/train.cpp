@@ -1,6 +1,7 @@
 // tandem train SPEC, tandem resume RUN
 #include <memory>
 
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/session.h"
 #include "spec/parse.h"
@@ -21,6 +22,30 @@ struct Options {
     json.add_to(command);
     data.add_to(command);
     command.add_flag("-q,--quiet", session.quiet, "no progress on standard error");
+  }
+
+  // Limits as people write them.
+  std::string time, stall, energy;
+
+  void add_raises_to(CLI::App& command) {
+    command.add_option("--time", time, "new limits.time, or budget.time of a tuning run")->type_name("TIME");
+    command.add_option("--energy", energy, "new budget.energy of a tuning run")->type_name("ENERGY");
+    command.add_option("--stall", stall, "new limits.stall")->type_name("TIME");
+    command.add_option("--retries", session.retries, "new limits.retries")->check(CLI::Range(0, 1000));
+  }
+  void apply_raises() {
+    const auto seconds = [](const char* option, const std::string& written) -> std::optional<Seconds> {
+      if (written.empty()) return std::nullopt;
+      if (auto found = parse_seconds(written); found && found->value > 0) return found;
+      throw UserError(std::string(option) + " must be a time such as 90s, 10min or 2h, not '" + written +
+                      "'");
+    };
+    session.time = seconds("--time", time);
+    session.stall = seconds("--stall", stall);
+    if (energy.empty()) return;
+    session.energy = parse_joules(energy);
+    if (!session.energy || session.energy->value <= 0)
+      throw UserError("--energy must be an energy such as 20kJ or 5Wh, not '" + energy + "'");
   }
 };
 
@@ -50,15 +75,18 @@ void add_train(CLI::App& app, Action& action) {
 
 void add_resume(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      add_command(app, "resume", "Go on with a run that was interrupted, stopped or failed",
-                  "  tandem resume last\n  tandem resume 20261115-043000-7f3a\n\n"
-                  "No epoch that was reported is lost or repeated. A finished run repeats its result.");
+  CLI::App* command = add_command(
+      app, "resume", "Go on with a run that was interrupted, stopped or failed",
+      "  tandem resume last\n  tandem resume 20261115-043000-7f3a --time 30min\n\n"
+      "No epoch that was reported is lost or repeated. A finished run repeats its result, unless a "
+      "limit is raised.");
   command->add_option("RUN", options->what, "id, its beginning, a name, or 'last'")->required();
   options->add_to(*command);
+  options->add_raises_to(*command);
   command->callback([options, &action] {
     action = [options] {
       options->data.apply();
+      options->apply_raises();
       auto store = options->store.open();
       return run_again(store, store.find(options->what), options->json, options->session);
     };

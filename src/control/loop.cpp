@@ -52,11 +52,18 @@ void Loop::submit(const spec::TrainJob& job) {
   take({EventBody(JobSubmitted{static_cast<JobId>(view().jobs.size()), job})});
 }
 
-void Loop::resume_jobs() {
+void Loop::submit(const spec::TuneJob& job, KnowledgeArrived known) {
+  take({EventBody(std::move(known))});
+  take({EventBody(JobSubmitted{static_cast<JobId>(view().jobs.size()), job.base, job})});
+}
+
+void Loop::resume_jobs(const JobResumed& with, bool finished_too) {
   std::vector<EventBody> resumed;
+  const bool raised = with.limits || with.budget;
   for (const auto& job : view().jobs)
-    if (job.state == JobState::stopped || job.state == JobState::failed)
-      resumed.push_back(JobResumed{job.id});
+    if (job.state == JobState::stopped || job.state == JobState::failed ||
+        (job.state == JobState::finished && finished_too) || (job.state == JobState::running && raised))
+      resumed.push_back(JobResumed{job.id, with.limits, with.budget});
   take(std::move(resumed));
 }
 

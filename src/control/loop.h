@@ -53,7 +53,10 @@ class Loop {
   // Folds what is journalled, lets the nodes join and reconciles what a crash left behind.
   void open();
   void submit(const spec::TrainJob&);
-  void resume_jobs();  // those that were stopped or failed
+  // A tuning job, and before it what earlier jobs learned.
+  void submit(const spec::TuneJob&, KnowledgeArrived);
+  // Those that were stopped or failed, or also those that were finished; with raised limits where given.
+  void resume_jobs(const JobResumed& with = {}, bool finished_too = false);
   // Until every job is over. `cancel` is asked before each wait; a reason cancels all jobs.
   void run(const std::function<std::optional<std::string>()>& cancel = {});
 

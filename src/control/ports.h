@@ -62,6 +62,8 @@ class Sensor {
   virtual void attach(TaskId, std::int64_t pid) = 0;
   virtual void sample() = 0;         // called about once a second
   virtual Reading read(TaskId) = 0;  // since attach or the last read
+  // The profile begins anew here: the task was starting up, or waiting, until now. Its energy goes on.
+  virtual void restart_profile(TaskId) {}
   virtual void detach(TaskId) = 0;
 };
 

@@ -49,8 +49,28 @@ struct Out {
   void put(const Profile& profile) { put(profile.rates); }
   void put(const Resources& r) { put(r.cores), put(r.memory), put(r.speed); }
   void put(Failure failure) { varint(static_cast<std::uint64_t>(failure)); }
+  void put(Phase phase) { varint(static_cast<std::uint64_t>(phase)); }
   void put(JobState state) { varint(static_cast<std::uint64_t>(state)); }
   void put(const spec::TrainJob& job) { put(spec::to_json(job).dump()); }
+  void put(const spec::TuneJob& job) { put(spec::to_json(job).dump()); }
+  void put(const Values& values) { put(to_json(values).dump()); }
+  template <HasFields T>
+  void put(const T& value) {
+    std::string inner;
+    Out out{inner};
+    fields(out, value);
+    put(inner);
+  }
+  template <class T>
+  void put(const std::vector<T>& values) {
+    varint(values.size());
+    for (const auto& value : values) put(value);
+  }
+  template <class T>
+  void put(const std::optional<T>& value) {
+    varint(value ? 1 : 0);
+    if (value) put(*value);
+  }
   void put(const std::optional<Energy>& energy) {
     varint(energy ? 1 : 0);
     if (energy) put(energy->joules), put(energy->source);
@@ -138,13 +158,33 @@ struct In {
     value = static_cast<Enum>(raw);
   }
   void get(Failure& failure) { get_enum(failure, Failure::could_not_start); }
+  void get(Phase& phase) { get_enum(phase, Phase::settled); }
   void get(JobState& state) { get_enum(state, JobState::failed); }
-  void get(spec::TrainJob& job) {
+  nlohmann::json get_json() {
     std::string text;
     get(text);
-    const auto json = nlohmann::json::parse(text, nullptr, false);
+    auto json = nlohmann::json::parse(text, nullptr, false);
     if (json.is_discarded()) damaged();
-    job = spec::train_job_from_json(json);
+    return json;
+  }
+  void get(spec::TrainJob& job) { job = spec::train_job_from_json(get_json()); }
+  void get(spec::TuneJob& job) { job = spec::tune_job_from_json(get_json()); }
+  void get(Values& values) { values = values_from_json(get_json()); }
+  template <HasFields T>
+  void get(T& value) {
+    const std::uint64_t size = count(1);
+    const std::uint8_t* from = at;
+    at += size;
+    fields(In{from, from + size}, value);
+  }
+  template <class T>
+  void get(std::vector<T>& values) {
+    for (std::uint64_t n = count(1); n > 0; --n) get(values.emplace_back());
+  }
+  template <class T>
+  void get(std::optional<T>& value) {
+    if (varint() == 0) return;
+    get(value.emplace());
   }
   void get(std::optional<Energy>& energy) {
     if (varint() == 0) return;

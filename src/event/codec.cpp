@@ -28,11 +28,32 @@ json write(const Profile& profile) {
 json write(const Failure& failure) {
   return name(failure);
 }
+json write(const Phase& phase) {
+  return name(phase);
+}
 json write(const JobState& state) {
   return name(state);
 }
 json write(const spec::TrainJob& job) {
   return spec::to_json(job);
+}
+json write(const spec::TuneJob& job) {
+  return spec::to_json(job);
+}
+json write(const Values& values) {
+  return to_json(values);
+}
+template <class T>
+requires HasFields<T> json write(const T& value);
+template <class T>
+json write(const std::vector<T>& values) {
+  auto out = json::array();
+  for (const auto& value : values) out.push_back(write(value));
+  return out;
+}
+template <class T>
+json write(const std::optional<T>& value) {
+  return value ? write(*value) : json(nullptr);
 }
 json write(const std::optional<Energy>& energy) {
   if (!energy) return nullptr;
@@ -48,6 +69,13 @@ struct Writer {
   }
 };
 
+template <class T>
+requires HasFields<T> json write(const T& value) {
+  Writer writer;
+  fields(writer, value);
+  return std::move(writer.out);
+}
+
 template <class Body>
 json body_to_json(const Body& body) {
   Writer writer;
@@ -59,16 +87,17 @@ json body_to_json(const Body& body) {
 }  // namespace
 
 const char* name(const EventBody& body) {
-  constexpr std::array kNames{"JobSubmitted", "JobCancelled", "JobResumed",      "NodeJoined",
-                              "TaskStarted",  "EpochEnded",   "CheckpointTaken", "SystemChanged",
-                              "TaskEnded",    "TaskFailed",   "DecisionRefused", "Woke"};
+  constexpr std::array kNames{"JobSubmitted",    "JobCancelled", "JobResumed",      "NodeJoined",
+                              "TaskStarted",     "EpochEnded",   "CheckpointTaken", "SystemChanged",
+                              "TaskEnded",       "TaskFailed",   "DecisionRefused", "Woke",
+                              "KnowledgeArrived"};
   static_assert(kNames.size() == std::variant_size_v<EventBody>);
   return kNames[body.index()];
 }
 
 const char* name(const DecisionBody& body) {
-  constexpr std::array kNames{"Request",        "Start", "Continue", "Resize",
-                              "TakeCheckpoint", "Stop",  "Wake",     "FinishJob"};
+  constexpr std::array kNames{"Request", "Start",     "Continue", "Resize",  "TakeCheckpoint", "Stop",
+                              "Wake",    "FinishJob", "Hold",     "Release", "Learn"};
   static_assert(kNames.size() == std::variant_size_v<DecisionBody>);
   return kNames[body.index()];
 }
@@ -91,6 +120,22 @@ const char* name(Failure failure) {
       return "lost";
     case Failure::could_not_start:
       return "could not start";
+  }
+  return "?";
+}
+
+const char* name(Phase phase) {
+  switch (phase) {
+    case Phase::none:
+      return "fixed";
+    case Phase::profiling:
+      return "profiling";
+    case Phase::probing:
+      return "probing";
+    case Phase::reusing:
+      return "reusing";
+    case Phase::settled:
+      return "settled";
   }
   return "?";
 }

@@ -12,6 +12,32 @@ namespace {
 
 using nlohmann::json;
 
+spec::TuneJob some_tuning(const spec::TrainJob& base) {
+  spec::TuneJob job;
+  job.base = base;
+  job.hyper.parameters = {{"rate", {spec::Domain::Kind::log_real, {}, 0.001, 0.1}, std::nullopt}};
+  job.system.cores = {1, 2};
+  job.budget.energy = Joules{5000};
+  return job;
+}
+
+KnownWork some_work() {
+  return {"a machine",           64,
+          {1, 0, 1.0},           {{"task-clock", 1e9}},
+          {{"task-clock", 1e7}}, {{{1, 0, 1.0}, 1.5, 12.0, 3}, {{2, 0, 1.0}, 0.9, std::nullopt, 1}}};
+}
+
+Request some_request() {
+  Request request{.task = 3, .job = 0, .wanted = {1, kGiB, 1.0}};
+  request.trial = TrialPart{{{"rate", 0.01}}, 9, 3, 1, 2, 1, 4, {{"rate", 0.01}, {"word", std::string("x")}}};
+  request.options = {{{1, kGiB, 1.0}, 1.0}, {{2, kGiB, 1.0}, 0.6}};
+  request.epochs_left = 2;
+  request.priority = 2;
+  request.phase = Phase::reusing;
+  request.work = 1;
+  return request;
+}
+
 std::vector<EventBody> every_event() {
   spec::TrainJob job;
   job.name = "a";
@@ -30,14 +56,26 @@ std::vector<EventBody> every_event() {
           TaskEnded{1, 2, energy},
           TaskFailed{1, 2, Failure::out_of_memory, "too much", "last\nlines", std::nullopt},
           DecisionRefused{7, "no room"},
-          Woke{8}};
+          Woke{8},
+          JobSubmitted{1, job, some_tuning(job)},
+          JobResumed{1, spec::Limits{Seconds{5}, Seconds{60}, 3}, spec::Budget{Seconds{90}, Joules{5}}},
+          EpochEnded{1, 2, 5, {}, Seconds{2}, std::nullopt, {}, Seconds{0.5}},
+          KnowledgeArrived{"store", {some_work()}}};
 }
 
 std::vector<DecisionBody> every_decision() {
-  return {Request{0, 0, {2, 0, 1.0}}, Start{0, 1, 0, {2, 0, 1.0}},
-          Continue{0, 1, 3},          Resize{0, 1, {1, 0, 0.5}},
-          TakeCheckpoint{0, 1},       Stop{0, 1, "asked"},
-          Wake{Seconds{9.25}},        FinishJob{0, JobState::failed, "crashed"}};
+  return {Request{0, 0, {2, 0, 1.0}},
+          Start{0, 1, 0, {2, 0, 1.0}},
+          Continue{0, 1, 3},
+          Resize{0, 1, {1, 0, 0.5}},
+          TakeCheckpoint{0, 1},
+          Stop{0, 1, "asked"},
+          Wake{Seconds{9.25}},
+          FinishJob{0, JobState::failed, "crashed"},
+          Hold{0, 1, 2},
+          Release{0, "others do better", 2},
+          Learn{0, some_work()},
+          some_request()};
 }
 
 std::span<const std::uint8_t> as_bytes(const std::string& text) {

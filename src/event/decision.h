@@ -1,25 +1,65 @@
 // What shall be done: the imperative half of Tandem's vocabulary.
 //
-// Job controllers emit Request, Continue, TakeCheckpoint, Wake and FinishJob; only the allocator emits Start,
-// Resize and Stop. A decision is journalled with the event that led to it before anything is done about it.
-// Start, Resize, Stop, TakeCheckpoint and Wake each end in exactly one outcome event; Request ends in Start
-// or FinishJob; Continue and FinishJob are complete once journalled.
+// Job controllers emit Request, Continue, Hold, Release, TakeCheckpoint, Wake, Learn and FinishJob; only the
+// allocator emits Start, Resize and Stop, and Continue or Hold for a task whose controller asked by Request.
+// A decision is journalled with the event that led to it before anything is done about it. Start, Resize,
+// Stop, TakeCheckpoint and Wake each end in exactly one outcome event; Request ends in Start, Continue or
+// FinishJob; the others are complete once journalled.
 #pragma once
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/resources.h"
 #include "base/units.h"
 #include "event/ids.h"
+#include "event/knowledge.h"
 
 namespace tandem {
 
-// A job asks for a task to be run with these resources; the allocator answers with Start when they are free.
+// One trial of a tuning job, as far as the task that runs it must know.
+struct TrialPart {
+  Values hyper;             // all of it: what varies and what is fixed
+  std::int64_t epochs = 1;  // the most it may run
+  std::int64_t until = 1;   // it is judged after this epoch
+  std::int64_t bracket = 0, rung = 0;
+  std::optional<TaskId> clone_from{};  // begins from the weights of this task
+  std::int64_t clone_epoch = 0;        // after this epoch of it
+  Values point{};                      // what the searcher proposed
+  bool operator==(const TrialPart&) const = default;
+};
+
+// What the system tuner is doing with a trial.
+enum class Phase {
+  none,       // its system parameters are not tuned
+  profiling,  // its first epoch, in the reference configuration
+  probing,    // configurations are being tried that nothing is known of
+  reusing,    // an earlier job's work was alike: its measurements are used
+  settled,    // all that matters was measured
+};
+const char* name(Phase);
+
+// One configuration a task could run in, and how long an epoch takes there, as far as is known. Only the
+// ratios between a task's options count.
+struct Option {
+  Resources resources;
+  double seconds = 1;
+  bool operator==(const Option&) const = default;
+};
+
+// A job asks for a task to be run, or, once the task has reported an epoch, to be run on. The allocator
+// answers with Start, or with Continue (after a Resize where the resources change), when there is room.
 struct Request {
   TaskId task = 0;
   JobId job = 0;
-  Resources wanted;
+  Resources wanted;  // used when there are no options
+  std::optional<TrialPart> trial{};
+  std::vector<Option> options{};  // any of these will do; the allocator weighs them against what others ask
+  std::int64_t epochs_left = 1;   // of work before it is judged
+  int priority = 0;               // higher first; among equals the lower task first
+  Phase phase = Phase::none;
+  std::int32_t work = -1;  // trials of a job whose epochs cost alike have the same number; -1: not known yet
   bool operator==(const Request&) const = default;
 };
 
@@ -45,6 +85,22 @@ struct Resize {
   Attempt attempt = 1;
   Resources granted;
   bool operator==(const Resize&) const = default;
+};
+
+// The program waits for the answer to its report; its cores are free for others meanwhile, its memory is not.
+struct Hold {
+  TaskId task = 0;
+  Attempt attempt = 1;
+  std::int32_t work = -1;  // as in Request, where it is known
+  bool operator==(const Hold&) const = default;
+};
+
+// The controller is done with a task that is held or has just reported: the allocator shall stop it.
+struct Release {
+  TaskId task = 0;
+  std::string reason;
+  std::int32_t work = -1;
+  bool operator==(const Release&) const = default;
 };
 
 struct TakeCheckpoint {
@@ -76,7 +132,15 @@ struct FinishJob {
   bool operator==(const FinishJob&) const = default;
 };
 
-using DecisionBody = std::variant<Request, Start, Continue, Resize, TakeCheckpoint, Stop, Wake, FinishJob>;
+// Remembered beyond this run, in the same transaction.
+struct Learn {
+  JobId job = 0;
+  KnownWork work;
+  bool operator==(const Learn&) const = default;
+};
+
+using DecisionBody = std::variant<Request, Start, Continue, Resize, TakeCheckpoint, Stop, Wake, FinishJob,
+                                  Hold, Release, Learn>;
 
 struct Decision {
   DecisionId id = 0;

@@ -14,7 +14,9 @@
 #include "base/units.h"
 #include "base/value.h"
 #include "event/ids.h"
+#include "event/knowledge.h"
 #include "spec/job.h"
+#include "spec/tune_job.h"
 
 namespace tandem {
 
@@ -45,7 +47,8 @@ enum class Failure {
 
 struct JobSubmitted {
   JobId job = 0;
-  spec::TrainJob spec;
+  spec::TrainJob spec;                  // of a tuning job: its base
+  std::optional<spec::TuneJob> tune{};  // none: a training job
   bool operator==(const JobSubmitted&) const = default;
 };
 
@@ -59,6 +62,8 @@ struct JobCancelled {
 // A person asked a stopped or failed job to go on.
 struct JobResumed {
   JobId job = 0;
+  std::optional<spec::Limits> limits{};  // raised, for good
+  std::optional<spec::Budget> budget{};
   bool operator==(const JobResumed&) const = default;
 };
 
@@ -66,6 +71,7 @@ struct NodeJoined {
   NodeId node = 0;
   std::string name;
   Resources capacity;
+  std::string type{};  // "AMD EPYC 7B13, 2 cores": what was learned on one is good for others of its type
   bool operator==(const NodeJoined&) const = default;
 };
 
@@ -88,7 +94,8 @@ struct EpochEnded {
   Metrics metrics;
   Seconds seconds;               // since the last report, or the start
   std::optional<Energy> energy;  // of the same stretch; none where nothing can tell
-  Profile profile;
+  Profile profile;               // of the same stretch without the start-up
+  Seconds startup{};             // of `seconds`, what passed before the program was ready (its hello)
   bool operator==(const EpochEnded&) const = default;
 };
 
@@ -141,8 +148,17 @@ struct Woke {
   bool operator==(const Woke&) const = default;
 };
 
-using EventBody = std::variant<JobSubmitted, JobCancelled, JobResumed, NodeJoined, TaskStarted, EpochEnded,
-                               CheckpointTaken, SystemChanged, TaskEnded, TaskFailed, DecisionRefused, Woke>;
+// What earlier jobs learned enters a run once, whole, before the job that may use it: the journal explains
+// the run without the store, and replay sees what the run saw.
+struct KnowledgeArrived {
+  std::string source;  // "store", or the file it was imported from
+  std::vector<KnownWork> known;
+  bool operator==(const KnowledgeArrived&) const = default;
+};
+
+using EventBody =
+    std::variant<JobSubmitted, JobCancelled, JobResumed, NodeJoined, TaskStarted, EpochEnded, CheckpointTaken,
+                 SystemChanged, TaskEnded, TaskFailed, DecisionRefused, Woke, KnowledgeArrived>;
 
 struct Event {
   Seconds at;  // wall clock, seconds since 1970; the simulator's clock in the simulator

@@ -10,19 +10,26 @@
 
 namespace tandem {
 
+// Values inside an event that have fields of their own.
+template <class T>
+concept HasFields =
+    std::is_same_v<T, TrialPart> || std::is_same_v<T, Option> || std::is_same_v<T, Measured> ||
+    std::is_same_v<T, KnownWork> || std::is_same_v<T, spec::Limits> || std::is_same_v<T, spec::Budget>;
+
 template <class A, class E>
 void fields(A&& a, E& e) {
   using T = std::remove_const_t<E>;
-  if constexpr (std::is_same_v<T, JobSubmitted>) a("job", e.job)("spec", e.spec);
+  if constexpr (std::is_same_v<T, JobSubmitted>) a("job", e.job)("spec", e.spec)("tune", e.tune);
   if constexpr (std::is_same_v<T, JobCancelled>) a("job", e.job)("reason", e.reason);
-  if constexpr (std::is_same_v<T, JobResumed>) a("job", e.job);
-  if constexpr (std::is_same_v<T, NodeJoined>) a("node", e.node)("name", e.name)("capacity", e.capacity);
+  if constexpr (std::is_same_v<T, JobResumed>) a("job", e.job)("limits", e.limits)("budget", e.budget);
+  if constexpr (std::is_same_v<T, NodeJoined>)
+    a("node", e.node)("name", e.name)("capacity", e.capacity)("type", e.type);
   if constexpr (std::is_same_v<T, TaskStarted>)
     a("task", e.task)("attempt", e.attempt)("decision", e.decision)("pid", e.pid)(
         "pid_started", e.pid_started)("cpus", e.cpus);
   if constexpr (std::is_same_v<T, EpochEnded>)
     a("task", e.task)("attempt", e.attempt)("epoch", e.epoch)("metrics", e.metrics)("seconds", e.seconds)(
-        "energy", e.energy)("profile", e.profile);
+        "energy", e.energy)("profile", e.profile)("startup", e.startup);
   if constexpr (std::is_same_v<T, CheckpointTaken>)
     a("task", e.task)("attempt", e.attempt)("decision", e.decision)("epoch", e.epoch);
   if constexpr (std::is_same_v<T, SystemChanged>)
@@ -33,8 +40,11 @@ void fields(A&& a, E& e) {
         "last_output", e.last_output)("energy", e.energy);
   if constexpr (std::is_same_v<T, DecisionRefused>) a("decision", e.decision)("reason", e.reason);
   if constexpr (std::is_same_v<T, Woke>) a("decision", e.decision);
+  if constexpr (std::is_same_v<T, KnowledgeArrived>) a("source", e.source)("known", e.known);
 
-  if constexpr (std::is_same_v<T, Request>) a("task", e.task)("job", e.job)("wanted", e.wanted);
+  if constexpr (std::is_same_v<T, Request>)
+    a("task", e.task)("job", e.job)("wanted", e.wanted)("trial", e.trial)("options", e.options)(
+        "epochs_left", e.epochs_left)("priority", e.priority)("phase", e.phase)("work", e.work);
   if constexpr (std::is_same_v<T, Start>)
     a("task", e.task)("attempt", e.attempt)("node", e.node)("granted", e.granted);
   if constexpr (std::is_same_v<T, Continue>) a("task", e.task)("attempt", e.attempt)("epoch", e.epoch);
@@ -43,6 +53,21 @@ void fields(A&& a, E& e) {
   if constexpr (std::is_same_v<T, Stop>) a("task", e.task)("attempt", e.attempt)("reason", e.reason);
   if constexpr (std::is_same_v<T, Wake>) a("until", e.at);  // "at" is when an event happened
   if constexpr (std::is_same_v<T, FinishJob>) a("job", e.job)("state", e.state)("reason", e.reason);
+  if constexpr (std::is_same_v<T, Hold>) a("task", e.task)("attempt", e.attempt)("work", e.work);
+  if constexpr (std::is_same_v<T, Release>) a("task", e.task)("reason", e.reason)("work", e.work);
+  if constexpr (std::is_same_v<T, Learn>) a("job", e.job)("work", e.work);
+
+  if constexpr (std::is_same_v<T, spec::Limits>) a("stall", e.stall)("time", e.time)("retries", e.retries);
+  if constexpr (std::is_same_v<T, spec::Budget>) a("time", e.time)("energy", e.energy);
+  if constexpr (std::is_same_v<T, TrialPart>)
+    a("hyper", e.hyper)("epochs", e.epochs)("until", e.until)("bracket", e.bracket)("rung", e.rung)(
+        "clone_from", e.clone_from)("clone_epoch", e.clone_epoch)("point", e.point);
+  if constexpr (std::is_same_v<T, Option>) a("resources", e.resources)("seconds", e.seconds);
+  if constexpr (std::is_same_v<T, Measured>)
+    a("system", e.system)("seconds", e.seconds)("joules", e.joules)("epochs", e.epochs);
+  if constexpr (std::is_same_v<T, KnownWork>)
+    a("machine", e.machine)("batch", e.batch)("reference", e.reference)("rates", e.rates)("spread", e.spread)(
+        "measured", e.measured);
 }
 
 }  // namespace tandem

@@ -29,19 +29,24 @@ struct Folder {
 
   TaskView& task(TaskId id) { return at(view.tasks, id, "task"); }
 
-  void give_back(TaskView& t) {
-    if (!t.holds_resources()) return;
-    auto& node = at(view.nodes, t.node, "node");
-    node.free_cores += t.granted.cores;
-    node.free_memory += t.granted.memory;
-  }
+  void give_back(TaskView& t) { hold(t, 0, 0); }
 
   void take(TaskView& t, const Resources& granted) {
-    auto& node = at(view.nodes, t.node, "node");
-    node.free_cores -= granted.cores;
-    node.free_memory -= granted.memory;
     t.granted = granted;
+    hold(t, granted.cores, granted.memory);
   }
+
+  void hold(TaskView& t, int cores, Bytes memory) {
+    if (cores == t.cores_held && memory == t.memory_held) return;
+    auto& node = at(view.nodes, t.node, "node");
+    node.free_cores += t.cores_held - cores;
+    node.free_memory += t.memory_held - memory;
+    t.cores_held = cores;
+    t.memory_held = memory;
+  }
+
+  // It has reported and waits for its answer: the cores are for others, what it keeps in memory stays.
+  void rest(TaskView& t) { hold(t, 0, t.memory_held); }
 
   void close(DecisionId decision) { view.open.erase(decision); }
 
@@ -72,7 +77,7 @@ struct Folder {
       view.waiting.insert(t.id);
     else
       view.waiting.erase(t.id);
-    if (t.holds_resources())
+    if (t.alive)
       view.holding.insert(t.id);
     else
       view.holding.erase(t.id);
@@ -91,6 +96,7 @@ struct Folder {
     close_all_of(t.id);
     add_energy(t, energy);
     t.before_resize.reset();
+    t.alive = t.parked = false;
     set_state(t, state);
     t.ended_at = view.now;
   }
@@ -100,6 +106,7 @@ struct Folder {
   void operator()(const JobSubmitted& e) {
     auto& job = at_or_next(view.jobs, e.job, "job");
     job.spec = e.spec;
+    job.tune = e.tune;
     job.submitted_at = view.now;
   }
   void operator()(const JobCancelled& e) {
@@ -112,6 +119,9 @@ struct Folder {
     job.cancelled = false;
     job.state = JobState::running;
     job.reason.clear();
+    if (e.limits) job.spec.limits = *e.limits;
+    if (e.limits && job.tune) job.tune->base.limits = *e.limits;
+    if (e.budget && job.tune) job.tune->budget = *e.budget;
     for (auto& t : view.tasks)
       if (t.job == e.job) t.failures = 0;
   }
@@ -120,6 +130,7 @@ struct Folder {
     const Resources before = node.capacity;
     const bool known = !node.name.empty();
     node.name = e.name;
+    node.type = e.type;
     node.capacity = e.capacity;
     node.free_cores += e.capacity.cores - (known ? before.cores : 0);
     node.free_memory += e.capacity.memory - (known ? before.memory : 0);
@@ -136,7 +147,8 @@ struct Folder {
   void operator()(const EpochEnded& e) {
     auto& t = task(e.task);
     supersede_from(t, e.epoch);
-    t.epochs.push_back({e.epoch, e.attempt, e.metrics, view.now, e.seconds, e.energy, e.profile, t.granted});
+    t.epochs.push_back({e.epoch, e.attempt, e.metrics, view.now, e.seconds, e.energy, e.profile, t.granted,
+                        e.startup, t.phase, t.work});
     if (e.energy)
       t.energy_source = e.energy->source;
     else
@@ -148,9 +160,7 @@ struct Folder {
     auto& t = task(e.task);
     close(e.decision);
     t.before_resize.reset();
-    if (!t.holds_resources()) return;
-    give_back(t);
-    take(t, e.granted);
+    if (t.alive && !t.parked) take(t, e.granted);
   }
   void operator()(const TaskEnded& e) { end_attempt(task(e.task), TaskState::ended, e.energy); }
   void operator()(const TaskFailed& e) {
@@ -170,18 +180,84 @@ struct Folder {
     if (const auto* start = std::get_if<Start>(&refused)) {
       auto& t = task(start->task);
       give_back(t);
+      t.alive = false;
       set_state(t, TaskState::failed);
       t.last_failure = TaskFailed{t.id, start->attempt, Failure::could_not_start, e.reason, "", {}};
       ++t.failures;
     } else if (const auto* resize = std::get_if<Resize>(&refused)) {
       auto& t = task(resize->task);
       if (!t.before_resize) return;
-      give_back(t);
-      take(t, *t.before_resize);
+      t.granted = t.before_resize->granted;
+      hold(t, t.before_resize->cores, t.before_resize->memory);
       t.before_resize.reset();
+      if (t.cores_held > 0 || t.state != TaskState::running) return;
+      t.parked = true;  // it was to go on with what it did not get: it waits again
+      set_state(t, TaskState::waiting);
     }
   }
   void operator()(const Woke& e) { close(e.decision); }
+  void operator()(const KnowledgeArrived& e) { view.known = e.known; }
+
+  // ---- decisions ----
+
+  void operator()(const Request& d) {
+    auto& t = at_or_next(view.tasks, d.task, "task");
+    t.job = d.job;
+    t.wanted = d.wanted;
+    if (d.trial) t.trial = d.trial;
+    t.options = d.options;
+    t.epochs_left = d.epochs_left;
+    t.priority = d.priority;
+    t.phase = d.phase;
+    t.work = d.work;
+    t.released = false;
+    if (t.alive) rest(t);
+    set_state(t, TaskState::waiting);
+    t.requested_at = view.now;
+  }
+  void operator()(const Start& d) {
+    auto& t = task(d.task);
+    t.node = d.node;
+    t.attempt = d.attempt;
+    take(t, d.granted);
+    t.alive = true;
+    set_state(t, TaskState::starting);
+  }
+  void operator()(const Continue& d) {
+    auto& t = task(d.task);
+    if (t.state != TaskState::waiting && t.state != TaskState::held) return;
+    if (t.cores_held == 0) take(t, t.granted);
+    set_state(t, TaskState::running);
+  }
+  void operator()(const Hold& d) {
+    auto& t = task(d.task);
+    rest(t);
+    t.parked = true;
+    if (d.work >= 0) t.work = d.work;
+    if (t.state == TaskState::running) set_state(t, TaskState::held);
+  }
+  void operator()(const Resize& d) {
+    auto& t = task(d.task);
+    t.before_resize = {t.granted, t.cores_held, t.memory_held};
+    take(t, d.granted);
+    t.parked = false;
+  }
+  void operator()(const Stop& d) { set_state(task(d.task), TaskState::stopping); }
+  void operator()(const Release& d) {
+    auto& t = task(d.task);
+    t.released = true;
+    if (d.work >= 0) t.work = d.work;
+    t.release_reason = d.reason;
+  }
+  void operator()(const FinishJob& d) {
+    auto& job = at(view.jobs, d.job, "job");
+    job.state = d.state;
+    job.reason = d.reason;
+    job.finished_at = view.now;
+  }
+  void operator()(const Learn&) { ++view.learned; }
+  void operator()(const TakeCheckpoint&) {}
+  void operator()(const Wake&) {}
 };
 
 bool has_outcome(const DecisionBody& body) {
@@ -209,6 +285,8 @@ const char* name(TaskState state) {
       return "running";
     case TaskState::stopping:
       return "stopping";
+    case TaskState::held:
+      return "held";
     case TaskState::ended:
       return "ended";
     case TaskState::failed:
@@ -231,32 +309,7 @@ void View::apply(const Decision& decision) {
   assert(decision.id >= next_decision);
   next_decision = decision.id + 1;
   if (has_outcome(decision.body)) open.emplace(decision.id, decision);
-  Folder folder{*this};
-  if (const auto* request = std::get_if<Request>(&decision.body)) {
-    auto& t = at_or_next(tasks, request->task, "task");
-    t.job = request->job;
-    t.wanted = request->wanted;
-    folder.set_state(t, TaskState::waiting);
-    t.requested_at = now;
-  } else if (const auto* start = std::get_if<Start>(&decision.body)) {
-    auto& t = at(tasks, start->task, "task");
-    t.node = start->node;
-    t.attempt = start->attempt;
-    folder.take(t, start->granted);
-    folder.set_state(t, TaskState::starting);
-  } else if (const auto* resize = std::get_if<Resize>(&decision.body)) {
-    auto& t = at(tasks, resize->task, "task");
-    t.before_resize = t.granted;
-    folder.give_back(t);
-    folder.take(t, resize->granted);
-  } else if (const auto* stop = std::get_if<Stop>(&decision.body)) {
-    folder.set_state(at(tasks, stop->task, "task"), TaskState::stopping);
-  } else if (const auto* finish = std::get_if<FinishJob>(&decision.body)) {
-    auto& job = at(jobs, finish->job, "job");
-    job.state = finish->state;
-    job.reason = finish->reason;
-    job.finished_at = now;
-  }
+  std::visit(Folder{*this}, decision.body);
 }
 
 }  // namespace tandem

@@ -2,7 +2,7 @@
 //
 // One owner (the loop); policies read it and keep no references. Dense vectors, indexed by id. Resources
 // leave a node when Start is decided, not when the start is confirmed, and come back when the attempt has
-// ended.
+// ended; a task that waits for the answer to its report keeps its memory and leaves its cores to others.
 #pragma once
 
 #include <map>
@@ -17,10 +17,11 @@
 namespace tandem {
 
 enum class TaskState {
-  waiting,   // requested, not granted
+  waiting,   // requested, not granted; its process may be there already, waiting for an answer
   starting,  // Start decided
   running,
   stopping,  // Stop decided
+  held,      // reported and told to wait
   ended,
   failed,  // of its last attempt; a new Request makes it wait again
 };
@@ -34,6 +35,11 @@ struct EpochRecord {
   std::optional<Energy> energy;
   Profile profile;
   Resources granted;
+  Seconds startup;  // of `seconds`
+  Phase phase = Phase::none;
+  std::int32_t work = -1;
+
+  Seconds working() const { return seconds - startup; }
 };
 
 struct TaskView {
@@ -41,7 +47,24 @@ struct TaskView {
   JobId job = 0;
   TaskState state = TaskState::waiting;
   Resources wanted, granted;
-  std::optional<Resources> before_resize;  // while a Resize is open: what comes back if it is refused
+  std::optional<TrialPart> trial;  // of a tuning job
+  std::vector<Option> options;
+  std::int64_t epochs_left = 1;
+  int priority = 0;
+  Phase phase = Phase::none;
+  std::int32_t work = -1;
+  int cores_held = 0;  // of `granted`, what is its own now
+  Bytes memory_held = 0;
+  bool alive = false;     // an attempt is starting, running, waiting or stopping
+  bool parked = false;    // alive, but its CPUs were given to others: it needs a Resize before it can go on
+  bool released = false;  // its controller wants no more of it
+  std::string release_reason;
+  struct Holding {
+    Resources granted;
+    int cores = 0;
+    Bytes memory = 0;
+  };
+  std::optional<Holding> before_resize;  // while a Resize is open: what comes back if it is refused
   NodeId node = 0;
   Attempt attempt = 0;  // the newest; 0 before the first
   std::int64_t pid = 0, pid_started = 0;
@@ -54,16 +77,18 @@ struct TaskView {
   int failures = 0;  // since the job was last resumed
   std::optional<TaskFailed> last_failure;
 
-  std::int64_t reported() const { return epochs.empty() ? 0 : epochs.back().epoch; }
-  Joules joules() const;  // all of it
-  bool holds_resources() const {
-    return state == TaskState::starting || state == TaskState::running || state == TaskState::stopping;
+  std::int64_t reported() const {
+    if (!epochs.empty()) return epochs.back().epoch;
+    return trial ? trial->clone_epoch : 0;
   }
+  Joules joules() const;  // all of it
+  bool holds_resources() const { return alive; }
 };
 
 struct JobView {
   JobId id = 0;
   spec::TrainJob spec;
+  std::optional<spec::TuneJob> tune;
   JobState state = JobState::running;
   std::string reason;
   Seconds submitted_at, finished_at;
@@ -76,6 +101,7 @@ struct NodeView {
   NodeId id = 0;
   std::string name;
   Resources capacity;
+  std::string type;
   int free_cores = 0;
   Bytes free_memory = 0;
 };
@@ -87,7 +113,11 @@ class View {
   std::vector<NodeView> nodes;
   std::vector<JobView> jobs;
   std::vector<TaskView> tasks;
-  std::set<TaskId> waiting, holding;  // tasks by what they wait for: an index, so that policies need not scan
+  // Indices, so that policies need not scan: tasks that wait to be granted something, and tasks that have a
+  // process.
+  std::set<TaskId> waiting, holding;
+  std::vector<KnownWork> known;  // what earlier jobs learned
+  std::int64_t learned = 0;      // Learn decisions so far
   std::map<DecisionId, Decision>
       open;  // decided, without outcome yet (Start, Resize, Stop, TakeCheckpoint, Wake)
   DecisionId next_decision = 1;

@@ -53,15 +53,27 @@ control::Reading TaskSensor::read(TaskId id) {
   if (found == tasks_.end()) return {};
   advance();
   control::Reading reading;
-  auto& rates = reading.profile.rates;
-  for (auto& [name, channel] : found->second.pressure)
-    if (const auto rate = channel.take()) rates[name] = *rate;
-  found->second.processes.take(rates);
-  // Last, because perf's count of a thing is better than /proc's of the same name.
-  found->second.counters.take(rates);
+  reading.profile.rates = take_rates(found->second);
   const auto joules = attribution_.take(id);
   if (meter_ && joules) reading.energy = Energy{*joules, meter_->source()};
   return reading;
+}
+
+void TaskSensor::restart_profile(TaskId id) {
+  const auto found = tasks_.find(id);
+  if (found == tasks_.end()) return;
+  advance();
+  take_rates(found->second);
+}
+
+Metrics TaskSensor::take_rates(Task& task) {
+  Metrics rates;
+  for (auto& [name, channel] : task.pressure)
+    if (const auto rate = channel.take()) rates[name] = *rate;
+  task.processes.take(rates);
+  // Last, because perf's count of a thing is better than /proc's of the same name.
+  task.counters.take(rates);
+  return rates;
 }
 
 void TaskSensor::advance() {

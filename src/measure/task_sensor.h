@@ -42,6 +42,7 @@ class TaskSensor : public control::Sensor {
   void sample() override;
   // A task that is not attached has an empty reading.
   control::Reading read(TaskId) override;
+  void restart_profile(TaskId) override;
   void detach(TaskId) override;
 
   std::string energy_source() const;  // empty: none
@@ -55,6 +56,7 @@ class TaskSensor : public control::Sensor {
   };
 
   void advance();
+  static Metrics take_rates(Task&);
   std::optional<Seconds> update(TaskId, Task&, Seconds now);
   std::optional<Joules> machine_energy();
   std::optional<Seconds> machine_busy();

@@ -249,6 +249,7 @@ Begin begin_of(const Fields& fields) {
   begin.keep_checkpoints = fields.whole("keep_checkpoints", 0);
   begin.hyper = hyper_of(fields.object("hyper"));
   begin.system = resources_of(fields.object("system"));
+  if (fields.find("cloned") != nullptr) begin.cloned = fields.flag("cloned");
   return begin;
 }
 
@@ -290,17 +291,19 @@ OrderedJson json_of(const Begin& begin) {
   for (const auto& [name, value] : begin.hyper)
     if (!std::isfinite(as_number(value).value_or(0)))
       refuse("hyperparameter {} is not finite", in_quotes(name));
-  return {{"type", "begin"},
-          {"version", begin.version},
-          {"task", begin.task},
-          {"attempt", begin.attempt},
-          {"epochs", begin.epochs},
-          {"reported", begin.reported},
-          {"seed", begin.seed},
-          {"folder", begin.folder},
-          {"keep_checkpoints", begin.keep_checkpoints},
-          {"hyper", OrderedJson(to_json(begin.hyper))},
-          {"system", json_of(begin.system)}};
+  OrderedJson json{{"type", "begin"},
+                   {"version", begin.version},
+                   {"task", begin.task},
+                   {"attempt", begin.attempt},
+                   {"epochs", begin.epochs},
+                   {"reported", begin.reported},
+                   {"seed", begin.seed},
+                   {"folder", begin.folder},
+                   {"keep_checkpoints", begin.keep_checkpoints},
+                   {"hyper", OrderedJson(to_json(begin.hyper))},
+                   {"system", json_of(begin.system)}};
+  if (begin.cloned) json["cloned"] = true;
+  return json;
 }
 
 OrderedJson json_of(const Answer& answer) {

@@ -72,6 +72,7 @@ struct Begin {
   std::int64_t keep_checkpoints = 2;
   Values hyper;
   Resources system;
+  bool cloned = false;  // its folder holds another trial's checkpoint: go on from it with these hyperparameters
   bool operator==(const Begin&) const = default;
 };
 

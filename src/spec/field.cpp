@@ -7,13 +7,15 @@
 #include <regex>
 
 #include "base/text.h"
+#include "spec/domains.h"
 
 namespace tandem::spec {
 namespace {
 
 std::vector<std::string> names(const std::vector<Field>& fields) {
   std::vector<std::string> out;
-  for (const auto& field : fields) out.push_back(field.name);
+  for (const auto& field : fields)
+    if (field.instead.empty()) out.push_back(field.name);
   return out;
 }
 
@@ -25,6 +27,8 @@ std::string amount(Type type, double value) {
       return value == 0 ? "0s" : text(Seconds{value});
     case Type::watts:
       return text(Watts{value});
+    case Type::joules:
+      return text(Joules{value});
     case Type::fraction:
       return fmt::format("{:g}%", value * 100);
     default:
@@ -35,19 +39,6 @@ std::string amount(Type type, double value) {
 bool in_range(const Field& field, double value) {
   return !(field.least && value < *field.least) && !(field.above && value <= *field.above) &&
          !(field.most && value > *field.most);
-}
-
-std::string kind_text(const Node& node) {
-  switch (node.kind) {
-    case Node::Kind::null:
-      return "nothing";
-    case Node::Kind::list:
-      return "a list";
-    case Node::Kind::map:
-      return "a map";
-    default:
-      return quote(node.text);
-  }
 }
 
 // Says what was expected, and for a bare number where a quantity belongs how to write it.
@@ -61,6 +52,8 @@ void expected(const Field& field, const Node& node, const std::string& path, Iss
   if (field.type == Type::word && !field.choices && number)
     message += "; a word that looks like a number needs quotes";
   if (field.type == Type::words && scalar) message += ": write [python3, train.py]";
+  if (field.domains > Domains::in_tuning && node.kind == Node::Kind::list)
+    message += "; for one of these write {choice: [...]}";
   issues.add(node.at, path, message);
 }
 
@@ -112,6 +105,23 @@ std::optional<Found> read_words(const Field& field, const Node& node, const std:
   return words;
 }
 
+// One word, or a list of them.
+std::optional<Found> read_names(const Field& field, const Node& node, const std::string& path,
+                                Issues& issues) {
+  Field item = field;
+  item.type = Type::word;
+  std::vector<std::string> words;
+  bool good = true;
+  const auto read = [&](const Node& written, const std::string& here) {
+    const auto found = read_value(item, written, here, issues);
+    good = good && found;
+    if (found) words.push_back(std::get<std::string>(*found));
+  };
+  if (node.kind != Node::Kind::list) read(node, path);
+  for (std::size_t i = 0; i < node.items.size(); ++i) read(node.items[i], fmt::format("{}[{}]", path, i));
+  return good ? std::optional<Found>(words) : std::nullopt;
+}
+
 // A number, or a quantity with its unit, as the type wants it; nullopt when it is something else.
 std::optional<Found> read_number(Type type, const Node& node, const Value& value) {
   const auto* word = std::get_if<std::string>(&value);
@@ -132,6 +142,9 @@ std::optional<Found> read_number(Type type, const Node& node, const Value& value
     case Type::watts:
       if (const auto watts = word ? parse_watts(*word) : std::nullopt) return watts->value;
       break;
+    case Type::joules:
+      if (const auto joules = word ? parse_joules(*word) : std::nullopt) return joules->value;
+      break;
     case Type::fraction:
       if (number) return *number;
       if (const auto fraction = parse_fraction(node.text)) return *fraction;
@@ -147,13 +160,46 @@ double as_double(const Found& found) {
   return whole ? static_cast<double>(*whole) : std::get<double>(found);
 }
 
+// True, and reported, when `node` is a domain such as {log: [a, b]}, which only a tuning spec may hold.
+bool refuse_domain(const Node& node, const std::string& path, Issues& issues) {
+  if (node.kind != Node::Kind::map || node.entries.empty()) return false;
+  const auto& forms = domain_forms();
+  const auto& key = node.entries[0].key;
+  if (std::find(forms.begin(), forms.end(), key) == forms.end()) return false;
+  issues.add(
+      node.at, path,
+      "holds a domain ({" + key +
+          ": ...}), which is for `tandem tune`, `characterize` and `advise`; `tandem train` needs one value");
+  return true;
+}
+
 }  // namespace
 
-Field hyper_field(const HyperRule& rule) {
+std::string kind_text(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::null:
+      return "nothing";
+    case Node::Kind::list:
+      return "a list";
+    case Node::Kind::map:
+      return "a map";
+    default:
+      return quote(node.text);
+  }
+}
+
+Value to_value(const Found& found) {
+  if (const auto* flag = std::get_if<bool>(&found)) return *flag;
+  if (const auto* whole = std::get_if<std::int64_t>(&found)) return *whole;
+  if (const auto* real = std::get_if<double>(&found)) return *real;
+  return std::get<std::string>(found);
+}
+
+Field hyper_field(const HyperRule& rule, Domains domains) {
   Field field{.name = rule.name,
               .description = rule.description,
               .fallback = tandem::text(rule.fallback),
-              .tunable = true};
+              .domains = domains};
   switch (rule.kind) {
     case HyperRule::Kind::whole:
       field.type = Type::whole;
@@ -189,6 +235,8 @@ std::optional<Notation> notation(Type type) {
       return Notation{"90s, 10min or 2h", "us|ms|s|sec|m|min|h|d"};
     case Type::watts:
       return Notation{"95W", "mW|W|kW"};
+    case Type::joules:
+      return Notation{"20kJ or 1.5Wh", "J|kJ|MJ|Wh|kWh"};
     default:
       return std::nullopt;
   }
@@ -201,18 +249,24 @@ std::string type_text(const Field& field) {
       return field.shape.empty() ? "a word" : field.shape;
     case Type::words:
       return "a list of words";
+    case Type::names:
+      return "a word or a list of words";
     case Type::flag:
       return "true or false";
     case Type::whole:
       return "a whole number";
     case Type::real:
       return "a number";
+    case Type::any:
+      return "one value: true or false, a number or a word";
     case Type::bytes:
       return "a size such as 2GiB";
     case Type::seconds:
       return "a time such as 90s, 10min or 2h";
     case Type::watts:
       return "a power such as 95W";
+    case Type::joules:
+      return "an energy such as 20kJ or 1.5Wh";
     case Type::fraction:
       return "a share such as 80% or 0.8";
     case Type::table:
@@ -230,22 +284,12 @@ std::string range_text(const Field& field) {
   return out;
 }
 
-bool refuse_domain(const Node& node, const std::string& path, Issues& issues) {
-  if (node.kind != Node::Kind::map || node.entries.size() != 1) return false;
-  const auto& key = node.entries[0].key;
-  if (key != "choice" && key != "range" && key != "log" && key != "int") return false;
-  issues.add(
-      node.at, path,
-      "holds a domain ({" + key +
-          ": ...}), which is for `tandem tune`, `characterize` and `advise`; `tandem train` needs one value");
-  return true;
-}
-
 std::optional<Found> read_value(const Field& field, const Node& node, const std::string& path,
                                 Issues& issues) {
-  if (node.kind == Node::Kind::broken || (field.tunable && refuse_domain(node, path, issues)))
-    return std::nullopt;
+  if (node.kind == Node::Kind::broken) return std::nullopt;
+  if (field.domains == Domains::in_tuning && refuse_domain(node, path, issues)) return std::nullopt;
   if (field.type == Type::words) return read_words(field, node, path, issues);
+  if (field.type == Type::names) return read_names(field, node, path, issues);
   if (node.kind != Node::Kind::scalar) {
     expected(field, node, path, issues);
     return std::nullopt;
@@ -255,6 +299,7 @@ std::optional<Found> read_value(const Field& field, const Node& node, const std:
     issues.add(node.at, path, means.problem + ": " + quote(node.text));
     return std::nullopt;
   }
+  if (field.type == Type::any) return std::visit([](const auto& held) { return Found(held); }, *means.value);
   if (field.type == Type::word) return read_word(field, node, path, issues);
   if (const auto* flag = std::get_if<bool>(&*means.value); flag && field.type == Type::flag) return *flag;
   const auto found = read_number(field.type, node, *means.value);
@@ -269,11 +314,12 @@ std::optional<Found> read_value(const Field& field, const Node& node, const std:
 }
 
 void read_table(const std::vector<Field>& fields, bool open, const Node& map, const std::string& path,
-                TrainJob& job, Issues& issues) {
+                TuneJob& job, Issues& issues) {
   if (map.kind == Node::Kind::broken) return;
+  const auto known = names(fields);
   if (map.kind != Node::Kind::map) {
-    issues.add(map.at, path,
-               "must be a map of keys and values (" + join(names(fields)) + "), not " + kind_text(map));
+    const std::string listed = known.empty() ? "" : " (" + join(known) + ")";
+    issues.add(map.at, path, "must be a map of keys and values" + listed + ", not " + kind_text(map));
     return;
   }
   for (const auto& [key, at, value] : map.entries) {
@@ -281,10 +327,13 @@ void read_table(const std::vector<Field>& fields, bool open, const Node& map, co
     const auto field =
         std::find_if(fields.begin(), fields.end(), [&k = key](const Field& f) { return f.name == k; });
     if (field == fields.end()) {
-      const auto known = names(fields);
       if (!open) issues.add(at, here, "unknown key; known are " + join(known) + did_you_mean(key, known));
+    } else if (!field->instead.empty()) {
+      issues.add(at, here, field->instead);
     } else if (field->type == Type::table || field->type == Type::open_table) {
       read_table(field->fields, field->type == Type::open_table, value, here, job, issues);
+    } else if (field->domains == Domains::few && value.kind == Node::Kind::map) {
+      for (const auto& found : read_few(*field, value, here, issues)) field->store(job, found);
     } else if (const auto found = read_value(*field, value, here, issues); found && field->store) {
       field->store(job, *found);
     }

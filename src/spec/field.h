@@ -1,7 +1,8 @@
 // One key of a spec: the row of a table from which parsing, the JSON Schema and --help are all derived.
 //
-// A Field is a plain value. `train_fields` is the table of a training spec; add a row there and every use
-// follows.
+// A Field is a plain value. `train_fields` is the table of a training spec, `tune_fields` that of a tuning
+// spec, made from the same rows; add a row there and every use follows. Rows store into a TuneJob, whose
+// `base` is the job of a training spec.
 #pragma once
 
 #include <cstdint>
@@ -13,37 +14,49 @@
 
 #include "base/catalogue.h"
 #include "spec/document.h"
-#include "spec/job.h"
+#include "spec/tune_job.h"
 
 namespace tandem::spec {
 
 enum class Type {
   word,
   words,  // a list: the words of a command
+  names,  // one word or a list of them
   flag,
   whole,
   real,
+  any,  // a flag, a number or a word
   bytes,
   seconds,
   watts,
+  joules,
   fraction,
   table,       // a map of `fields`
   open_table,  // the same, and keys that are checked elsewhere
 };
 
-// What a field was found to hold: bytes as a whole number; seconds, watts and fractions as a real one.
+// May a domain such as {log: [a, b]} stand here?
+enum class Domains {
+  never,
+  in_tuning,  // this is the place, but not in a training spec: said so
+  few,        // yes, when its values can be listed; `store` gets them one by one
+  all,        // yes; it is read elsewhere
+};
+
+// What a field was found to hold: bytes as a whole number; seconds, watts, joules and fractions as a real
+// one.
 using Found = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>>;
-using Store = std::function<void(TrainJob&, const Found&)>;
+using Store = std::function<void(TuneJob&, const Found&)>;
 
 struct Field {
   std::string name{};
   Type type = Type::word;
   std::string description{};
   bool required = false;
-  std::string
-      fallback{};  // as people would write it; the same as in TrainJob (a test holds the two together)
+  std::string fallback{};  // as people would write it; the same as in the job (a test holds the two together)
   std::string otherwise{};  // said where there is no fallback value: "no limit"
-  bool tunable = false;     // a tuning spec may hold a domain here
+  std::string instead{};    // a key of another kind of spec, refused here: what to write instead
+  Domains domains = Domains::never;
   std::optional<double> least{}, above{}, most{};
   std::optional<std::vector<std::string>> choices{};  // word: what it may be
   std::string pattern{}, shape{};                     // word: a regular expression, and the same for people
@@ -53,7 +66,8 @@ struct Field {
 };
 
 std::vector<Field> train_fields(const Catalogue&);
-Field hyper_field(const HyperRule&);
+std::vector<Field> tune_fields(const Catalogue&);
+Field hyper_field(const HyperRule&, Domains = Domains::in_tuning);
 
 // The row at `path`, which must exist.
 Field& field_at(std::vector<Field>&, std::string_view path);
@@ -67,15 +81,15 @@ std::optional<Notation> notation(Type);
 
 std::string type_text(const Field&);   // for people: "a whole number", "a size such as 2GiB"
 std::string range_text(const Field&);  // "at least 1 and at most 8"; empty when anything goes
+std::string kind_text(const Node&);    // what stands there: "a list", "'64'"
 
 // Reads one value; reports what is wrong with it and returns nullopt. Not for tables.
 std::optional<Found> read_value(const Field&, const Node&, const std::string& path, Issues&);
 
-// Reads a map by its table into `job`; reports unknown keys (unless `open`), missing and bad ones.
-void read_table(const std::vector<Field>&, bool open, const Node& map, const std::string& path, TrainJob& job,
-                Issues&);
+Value to_value(const Found&);  // not for lists
 
-// True, and reported, when `node` is a domain such as {log: [a, b]}, which only a tuning spec may hold.
-bool refuse_domain(const Node&, const std::string& path, Issues&);
+// Reads a map by its table into `job`; reports unknown keys (unless `open`), missing and bad ones.
+void read_table(const std::vector<Field>&, bool open, const Node& map, const std::string& path, TuneJob& job,
+                Issues&);
 
 }  // namespace tandem::spec

@@ -1,7 +1,7 @@
-// From what people write to a TrainJob: YAML in, either a complete job or all that is wrong with it out.
+// From what people write to a job: YAML in, either a complete job or all that is wrong with it out.
 //
-// Models, datasets and hyperparameters are checked against the catalogue, and hyperparameters that are left
-// out get the model's defaults. Pure functions, except `load_train`, which reads a file.
+// Models, datasets, hyperparameters and algorithms are checked against the catalogue, and hyperparameters
+// that are left out get the model's defaults. Pure functions, except `load_*`, which read a file.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 #include "base/catalogue.h"
 #include "spec/issue.h"
-#include "spec/job.h"
+#include "spec/tune_job.h"
 
 namespace tandem::spec {
 
@@ -22,20 +22,29 @@ struct TrainResult {
   std::optional<TrainJob> job;
   std::vector<Issue> issues;
 };
+struct TuneResult {
+  std::optional<TuneJob> job;
+  std::vector<Issue> issues;
+};
 TrainResult parse_train(std::string_view text, const std::string& file_name, const Catalogue&);
+TuneResult parse_tune(std::string_view text, const std::string& file_name, const Catalogue&);
 
 // The job, or one UserError that lists all issues, one a line.
 TrainJob require_train(std::string_view text, const std::string& file_name, const Catalogue&);
+TuneJob require_tune(std::string_view text, const std::string& file_name, const Catalogue&);
 
 // The same from a file; UserError when it cannot be read.
 TrainJob load_train(const std::filesystem::path&, const Catalogue&);
+TuneJob load_tune(const std::filesystem::path&, const Catalogue&);
 
-// JSON Schema (draft 2020-12) of a training spec, for editors.
+// JSON Schema (draft 2020-12) of specs, of the kind that `kind` names; for editors.
 nlohmann::json schema(const Catalogue&);
 
 // Each key with its type, default and description, for --help.
 std::string describe_train();
+std::string describe_tune();
 // A small complete spec, for --help.
 std::string example_train();
+std::string example_tune();
 
 }  // namespace tandem::spec

@@ -186,8 +186,9 @@ TEST(Parse, AnEndlessListOfIssuesIsCut) {
 TEST(Parse, KindIsRequiredAndKnown) {
   expect_issue("program: {command: [x]}\n", "1:1: kind: is required");
   expect_issue("kind: tune\nsearch: {}\n",
-               "1:7: kind: 'tune' is not a kind this version of Tandem can run; known kinds: train");
-  expect_issue("kind: trian\n", "1:7: kind: 'trian' is not a kind");
+               "1:7: kind: is tune, which `tandem tune` runs; here it must be train");
+  expect_issue("kind: trian\n",
+               "1:7: kind: 'trian' is not a kind this version of Tandem can run; known kinds: train, tune");
   EXPECT_TRUE(mentions(parse("kind: trian\n"), "did you mean 'train'?"));
   expect_issue("kind: [train]\nprogram: {command: [x]}\n", "1:7: kind: must be one of train, not a list");
   expect_issue("just words\n", "1:1: must be a map of keys");
@@ -306,6 +307,8 @@ TEST(Parse, DomainsAreForTuning) {
           << place;
     EXPECT_TRUE(mentions(parse(kCommand + "hyper: {x: " + domain + "}"), "`tandem tune`")) << domain;
   }
+  EXPECT_TRUE(mentions(parse(kLenet + "hyper: {dropout: {range: [0, 0.5], when: {optimizer: sgd}}}"),
+                       "`tandem tune`"));
   expect_issue(kLenet + "system: {cores: {int: [1, 8]}}", "3:17: system.cores: holds a domain ({int: ...})");
   expect_issue(kLenet + "system: {cores: {ints: [1, 8]}}",
                "3:17: system.cores: must be a whole number, not a map");

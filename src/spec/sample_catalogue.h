@@ -20,7 +20,8 @@ inline Catalogue sample_catalogue() {
           {{"digits", "drawn digits", "image"},
            {"mnist", "written digits", "image"},
            {"debian", "package descriptions", "text"},
-           {"kernels", "running times", "table"}}};
+           {"kernels", "running times", "table"}},
+          {{"random", "anywhere"}, {"hyperband", "many short trials, a few long ones"}}};
 }
 
 }  // namespace tandem::spec

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 
 #include "spec/field.h"
 #include "spec/parse.h"
@@ -12,24 +13,57 @@ namespace {
 
 using nlohmann::json;
 
-const json kSchema = schema(sample_catalogue());
+const json kWhole = schema(sample_catalogue());
+const json kSchema = kWhole["$defs"]["train"];
+const json kTune = kWhole["$defs"]["tune"];
 
-TEST(Schema, IsDraft2020AndClosed) {
-  EXPECT_EQ(kSchema["$schema"], "https://json-schema.org/draft/2020-12/schema");
-  EXPECT_EQ(kSchema["type"], "object");
-  EXPECT_EQ(kSchema["required"], (json{"kind", "program"}));
-  EXPECT_EQ(kSchema["additionalProperties"], false);
-  for (const char* table : {"program", "system", "limits", "checkpoints", "energy"})
-    EXPECT_EQ(kSchema["properties"][table]["additionalProperties"], false) << table;
+TEST(Schema, IsDraft2020AndChoosesByKind) {
+  EXPECT_EQ(kWhole["$schema"], "https://json-schema.org/draft/2020-12/schema");
+  EXPECT_EQ(kWhole["type"], "object");
+  EXPECT_EQ(kWhole["required"], json{"kind"});
+  EXPECT_EQ(kWhole["properties"]["kind"]["enum"], (json{"train", "tune"}));
+  EXPECT_EQ(kWhole["if"]["properties"]["kind"]["const"], "tune");
+  EXPECT_EQ(kWhole["then"]["$ref"], "#/$defs/tune");
+  EXPECT_EQ(kWhole["else"]["$ref"], "#/$defs/train");
+  EXPECT_EQ(kSchema["properties"]["kind"]["enum"], json{"train"});
+  EXPECT_EQ(kTune["properties"]["kind"]["enum"], json{"tune"});
 }
 
-TEST(Schema, HasEveryKeyOfTheTableWithItsDescription) {
-  for (const auto& field : train_fields(sample_catalogue())) {
-    const json& written = kSchema["properties"][field.name];
-    EXPECT_EQ(written["description"], field.description);
-    for (const auto& inner : field.fields)
-      EXPECT_EQ(written["properties"][inner.name]["description"], inner.description);
+TEST(Schema, IsClosed) {
+  for (const auto& schema : {kSchema, kTune}) {
+    EXPECT_EQ(schema["type"], "object");
+    EXPECT_EQ(schema["required"], (json{"kind", "program"}));
+    EXPECT_EQ(schema["additionalProperties"], false);
+    for (const char* table : {"program", "system", "limits", "checkpoints", "energy"})
+      EXPECT_EQ(schema["properties"][table]["additionalProperties"], false) << table;
   }
+  for (const char* table : {"search", "objective", "budget"})
+    EXPECT_EQ(kTune["properties"][table]["additionalProperties"], false) << table;
+}
+
+// The rows that are not refused, of both tables.
+void expect_every_key(const json& schema, const std::vector<Field>& fields) {
+  std::size_t shown = 0;
+  for (const auto& field : fields) {
+    if (!field.instead.empty()) {
+      EXPECT_FALSE(schema["properties"].contains(field.name)) << field.name;
+      continue;
+    }
+    ++shown;
+    ASSERT_TRUE(schema["properties"].contains(field.name)) << field.name;
+    const json& written = schema["properties"][field.name];
+    EXPECT_EQ(written["description"], field.description);
+    if (!field.fields.empty() && field.name != "hyper") expect_every_key(written, field.fields);
+  }
+  EXPECT_EQ(schema["properties"].size(), shown);
+}
+
+TEST(Schema, HasEveryKeyOfTheTablesWithItsDescription) {
+  expect_every_key(kSchema, train_fields(sample_catalogue()));
+  expect_every_key(kTune, tune_fields(sample_catalogue()));
+  const json& epochs = kSchema["properties"]["hyper"]["properties"]["epochs"];
+  EXPECT_EQ(epochs["description"], "passes over the training data");
+  EXPECT_FALSE(kTune["properties"]["hyper"]["properties"].contains("epochs"));
 }
 
 TEST(Schema, NamesModelsDatasetsAndDefaults) {
@@ -65,19 +99,77 @@ TEST(Schema, HasAModelsOwnRuleForEpochs) {
   EXPECT_EQ(epochs["default"], 50);
 }
 
+// The forms of domain a schema allows, beside one value.
+std::set<std::string> forms(const json& schema) {
+  std::set<std::string> out;
+  for (const auto& option : schema["anyOf"])
+    if (option.contains("required")) out.insert(option["required"][0]);
+  return out;
+}
+
+TEST(Schema, TakesDomainsWhereTheParserDoes) {
+  using Forms = std::set<std::string>;
+  const json& lenet = kTune["allOf"][0]["then"]["properties"]["hyper"];
+  EXPECT_EQ(forms(lenet["properties"]["batch_size"]), (Forms{"choice", "int", "log"}));
+  EXPECT_EQ(forms(lenet["properties"]["dropout"]), (Forms{"choice", "range", "log"}));
+  EXPECT_EQ(forms(lenet["properties"]["optimizer"]), (Forms{"choice"}));
+  EXPECT_EQ(forms(lenet["properties"]["nesterov"]), (Forms{"choice"}));
+  EXPECT_EQ(lenet["additionalProperties"], false);
+  EXPECT_FALSE(lenet["properties"].contains("epochs"));
+  const json& system = kTune["properties"]["system"]["properties"];
+  EXPECT_EQ(forms(system["cores"]), (Forms{"choice", "int"}));
+  EXPECT_EQ(forms(system["memory"]), (Forms{"choice"}));
+  EXPECT_EQ(forms(system["speed"]), (Forms{"choice"}));
+  EXPECT_EQ(forms(kTune["properties"]["hyper"]["additionalProperties"]),
+            (Forms{"choice", "range", "log", "int"}));
+  EXPECT_EQ(forms(kTune["properties"]["hyper"]["properties"]["dropout"]),
+            (Forms{"choice", "range", "log", "int"}));
+  EXPECT_FALSE(kSchema["properties"]["system"]["properties"]["cores"].contains("anyOf"));
+}
+
+TEST(Schema, DomainsHaveTheRangeOfTheirRuleAndConditions) {
+  const json& batch = kTune["allOf"][0]["then"]["properties"]["hyper"]["properties"]["batch_size"];
+  EXPECT_EQ(batch["anyOf"][0]["type"], "integer");
+  for (const auto& option : batch["anyOf"]) {
+    if (!option.contains("required")) continue;
+    const std::string form = option["required"][0];
+    const json& values = option["properties"][form];
+    EXPECT_EQ(values["items"]["maximum"], 65536) << form;
+    EXPECT_EQ(values["minItems"], form == "choice" ? 1 : 2);
+    EXPECT_EQ(values["maxItems"], form == "choice" ? 10'000 : 2);
+    EXPECT_EQ(option["additionalProperties"], false);
+    EXPECT_EQ(option["properties"]["when"]["$ref"], "#/$defs/when");
+  }
+  for (const auto& option : kTune["properties"]["system"]["properties"]["cores"]["anyOf"])
+    EXPECT_FALSE(option.contains("properties") && option["properties"].contains("when"));
+  EXPECT_EQ(kWhole["$defs"]["when"]["maxProperties"], 1);
+}
+
+TEST(Schema, TuningHasTheModelsRuleForEpochsAndTheAlgorithms) {
+  const json& search = kTune["properties"]["search"]["properties"];
+  EXPECT_EQ(search["algorithm"]["enum"], (json{"random", "hyperband"}));
+  EXPECT_EQ(search["max_epochs"]["default"], 9);
+  const json& jacobi = kTune["allOf"][2]["then"]["properties"];
+  EXPECT_EQ(jacobi["search"]["properties"]["max_epochs"]["maximum"], 500);
+  EXPECT_FALSE(kTune["allOf"][0]["then"]["properties"].contains("search"));
+}
+
 // The schema and the parser must agree on every unit.
 TEST(Schema, QuantityPatternsAcceptWhatTheParserAccepts) {
-  for (const auto& [path, prefix] :
-       {std::pair("memory", "system"), std::pair("stall", "limits"), std::pair("busy", "energy")}) {
-    const json& field = kSchema["properties"][prefix]["properties"][path];
+  for (const auto& [path, prefix] : {std::pair("memory", "system"), std::pair("stall", "limits"),
+                                     std::pair("busy", "energy"), std::pair("energy", "budget")}) {
+    const json& table = kSchema["properties"].contains(prefix) ? kSchema : kTune;
+    const json& field = table["properties"][prefix]["properties"][path];
     const std::regex pattern(field["pattern"].get<std::string>());
-    for (const char* unit : {"B", "KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB", "us", "ms",
-                             "s", "sec", "m",   "min", "h",   "d",  "mW", "W",  "kW", "",   "x"}) {
+    for (const char* unit :
+         {"B",   "KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB", "us", "ms",  "s", "sec", "m",
+          "min", "h",   "d",   "mW",  "W",   "kW", "J",  "kJ", "MJ", "Wh", "kWh", "",  "x"}) {
       for (const char* number : {"2", "1.5 ", ".5", "1e1", "-1", "two"}) {
         const std::string written = number + std::string(unit);
         const bool parses = std::string(path) == "memory"  ? parse_bytes(written).has_value()
                             : std::string(path) == "stall" ? parse_seconds(written).has_value()
-                                                           : parse_watts(written).has_value();
+                            : std::string(path) == "busy"  ? parse_watts(written).has_value()
+                                                           : parse_joules(written).has_value();
         EXPECT_EQ(std::regex_match(written, pattern), parses) << path << ": " << written;
       }
     }
@@ -85,7 +177,10 @@ TEST(Schema, QuantityPatternsAcceptWhatTheParserAccepts) {
 }
 
 TEST(Schema, OfAnEmptyCatalogueStillStands) {
-  EXPECT_FALSE(schema(Catalogue{}).contains("allOf"));
+  const json empty = schema(Catalogue{});
+  EXPECT_FALSE(empty["$defs"]["train"].contains("allOf"));
+  EXPECT_FALSE(empty["$defs"]["tune"].contains("allOf"));
+  EXPECT_FALSE(empty["$defs"]["tune"]["properties"]["search"]["properties"]["algorithm"].contains("enum"));
 }
 
 TEST(Describe, NamesEveryKey) {
@@ -97,9 +192,44 @@ TEST(Describe, NamesEveryKey) {
     EXPECT_NE(help.find(words), std::string::npos) << words;
 }
 
-TEST(Describe, TheExampleIsAGoodSpec) {
+TEST(Describe, NamesEveryKeyOfATuningSpec) {
+  const std::string help = describe_tune();
+  for (const char* words :
+       {"kind ",
+        "program.model",
+        "search.algorithm",
+        "search.max_epochs",
+        "search.reduction",
+        "search.trials",
+        "search.seed",
+        "search.pruning",
+        "default: hyperband",
+        "hyper ",
+        "constraints",
+        "system.cores",
+        "a whole number, at least 1 and at most 65536, or a domain; default: what the machine has",
+        "objective.maximise",
+        "objective.minimise",
+        "objective.target",
+        "budget.time",
+        "budget.energy",
+        "an energy such as 20kJ",
+        "limits.stall",
+        "limits.retries",
+        "checkpoints.keep",
+        "energy.source",
+        "{log: [0.001, 0.1]}",
+        "when: {optimizer: sgd}"})
+    EXPECT_NE(help.find(words), std::string::npos) << words;
+  for (const char* words : {"hyper.epochs", "limits.time", "  seed"})
+    EXPECT_EQ(help.find(words), std::string::npos) << words;
+}
+
+TEST(Describe, TheExamplesAreGoodSpecs) {
   const auto result = parse_train(example_train(), "example", sample_catalogue());
   EXPECT_TRUE(result.job) << (result.issues.empty() ? "" : text(result.issues[0]));
+  const auto tune = parse_tune(example_tune(), "example", sample_catalogue());
+  EXPECT_TRUE(tune.job) << (tune.issues.empty() ? "" : text(tune.issues[0]));
 }
 
 }  // namespace

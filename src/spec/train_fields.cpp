@@ -1,45 +1,9 @@
 // The table of a training spec: what people may write, in the order in which --help shows it.
 #include "spec/field.h"
+#include "spec/into.h"
 
 namespace tandem::spec {
 namespace {
-
-void assign(std::string& to, const Found& found) {
-  to = std::get<std::string>(found);
-}
-void assign(std::vector<std::string>& to, const Found& found) {
-  to = std::get<std::vector<std::string>>(found);
-}
-void assign(std::int64_t& to, const Found& found) {
-  to = std::get<std::int64_t>(found);
-}
-void assign(int& to, const Found& found) {
-  to = static_cast<int>(std::get<std::int64_t>(found));  // every int in the table has a range that fits
-}
-void assign(double& to, const Found& found) {
-  to = std::get<double>(found);
-}
-template <class Unit>
-void assign(Quantity<Unit>& to, const Found& found) {
-  to.value = std::get<double>(found);
-}
-template <class Unit>
-void assign(std::optional<Quantity<Unit>>& to, const Found& found) {
-  to = Quantity<Unit>{std::get<double>(found)};
-}
-
-// Stores into the member that `member` picks.
-template <class Member>
-Store into(Member member) {
-  return [member](TrainJob& job, const Found& found) { assign(member(job), found); };
-}
-
-template <class Entry>
-std::vector<std::string> names(const std::vector<Entry>& entries) {
-  std::vector<std::string> out;
-  for (const auto& entry : entries) out.push_back(entry.name);
-  return out;
-}
 
 // 1 to 65535, as a regular expression.
 constexpr const char* kPort =
@@ -51,15 +15,15 @@ std::vector<Field> program_fields(const Catalogue& catalogue) {
       {.name = "model",
        .description = "a model of the built-in trainer",
        .choices = names(catalogue.models),
-       .store = into([](TrainJob & job) -> auto& { return job.program.model; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.program.model; })},
       {.name = "dataset",
        .description = "what it learns from; `tandem data list` shows what is here",
        .choices = names(catalogue.datasets),
-       .store = into([](TrainJob & job) -> auto& { return job.program.dataset; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.program.dataset; })},
       {.name = "command",
        .type = Type::words,
        .description = "instead of a model: a program that speaks docs/protocol.md; no shell is involved",
-       .store = into([](TrainJob & job) -> auto& { return job.program.command; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.program.command; })},
   };
 }
 
@@ -69,10 +33,10 @@ std::vector<Field> hyper_fields() {
        .type = Type::whole,
        .description = "passes over the training data",
        .fallback = "10",
-       .tunable = true,
+       .domains = Domains::in_tuning,
        .least = 1,
        .most = 1e6,
-       .store = into([](TrainJob & job) -> auto& { return job.epochs; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.epochs; })},
   };
 }
 
@@ -82,25 +46,25 @@ std::vector<Field> system_fields() {
        .type = Type::whole,
        .description = "CPU cores of its own",
        .fallback = "1",
-       .tunable = true,
+       .domains = Domains::in_tuning,
        .least = 1,
        .most = 65536,
-       .store = into([](TrainJob & job) -> auto& { return job.system.cores; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.system.cores; })},
       {.name = "memory",
        .type = Type::bytes,
        .description = "the most memory it may use",
        .otherwise = "no limit",
-       .tunable = true,
+       .domains = Domains::in_tuning,
        .above = 0,
-       .store = into([](TrainJob & job) -> auto& { return job.system.memory; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.system.memory; })},
       {.name = "speed",
        .type = Type::fraction,
        .description = "share of the CPU's full speed",
        .fallback = "100%",
-       .tunable = true,
+       .domains = Domains::in_tuning,
        .above = 0,
        .most = 1,
-       .store = into([](TrainJob & job) -> auto& { return job.system.speed; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.system.speed; })},
   };
 }
 
@@ -112,21 +76,21 @@ std::vector<Field> limits_fields() {
        .fallback = "10min",
        .above = 0,
        .most = kYear,
-       .store = into([](TrainJob & job) -> auto& { return job.limits.stall; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.limits.stall; })},
       {.name = "time",
        .type = Type::seconds,
        .description = "the whole run, over all its attempts",
        .otherwise = "no limit",
        .above = 0,
        .most = kYear,
-       .store = into([](TrainJob & job) -> auto& { return job.limits.time; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.limits.time; })},
       {.name = "retries",
        .type = Type::whole,
        .description = "attempts after the first when the program dies by itself",
        .fallback = "2",
        .least = 0,
        .most = 1000,
-       .store = into([](TrainJob & job) -> auto& { return job.limits.retries; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.limits.retries; })},
   };
 }
 
@@ -136,7 +100,7 @@ std::vector<Field> energy_fields() {
        .description = "where joules come from; auto takes the best this machine has",
        .fallback = "auto",
        .choices = std::vector<std::string>{"auto", "rapl", "nvml", "pdu", "model", "none"},
-       .store = into([](TrainJob & job) -> auto& { return job.energy.source; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.energy.source; })},
       {.name = "url",
        .description = "of the power meter; needed with source: pdu, may be given with auto",
        .otherwise = "no meter",
@@ -144,21 +108,21 @@ std::vector<Field> energy_fields() {
            std::string(R"(^http://(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:)") + kPort + R"()?(/[!-~]*)?$)",
        .shape = "http://HOST:PORT/PATH, such as http://127.0.0.1:8080/power",
        .longest = 1024,
-       .store = into([](TrainJob & job) -> auto& { return job.energy.url; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.energy.url; })},
       {.name = "idle",
        .type = Type::watts,
        .description = "what the whole machine draws when idle, for source: model",
        .otherwise = "estimated",
        .least = 0,
        .most = 1e6,
-       .store = into([](TrainJob & job) -> auto& { return job.energy.idle; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.energy.idle; })},
       {.name = "busy",
        .type = Type::watts,
        .description = "what it draws with all cores busy; goes with idle",
        .otherwise = "estimated",
        .above = 0,
        .most = 1e6,
-       .store = into([](TrainJob & job) -> auto& { return job.energy.busy; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.energy.busy; })},
   };
 }
 
@@ -176,7 +140,7 @@ std::vector<Field> train_fields(const Catalogue& catalogue) {
        .pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]*$",
        .shape = "letters, digits, . _ and -, beginning with a letter, a digit or _",
        .longest = 64,
-       .store = into([](TrainJob & job) -> auto& { return job.name; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.name; })},
       {.name = "program",
        .type = Type::table,
        .description = "what is run: {model, dataset} or {command}",
@@ -195,7 +159,7 @@ std::vector<Field> train_fields(const Catalogue& catalogue) {
        .description = "of everything random; the same seed gives the same run",
        .fallback = "1",
        .least = 0,
-       .store = into([](TrainJob & job) -> auto& { return job.seed; })},
+       .store = into([](TuneJob & job) -> auto& { return job.base.seed; })},
       {.name = "limits", .type = Type::table, .description = "when to give up", .fields = limits_fields()},
       {.name = "checkpoints",
        .type = Type::table,
@@ -206,7 +170,7 @@ std::vector<Field> train_fields(const Catalogue& catalogue) {
                    .fallback = "2",
                    .least = 1,
                    .most = 1000,
-                   .store = into([](TrainJob & job) -> auto& { return job.keep_checkpoints; })}}},
+                   .store = into([](TuneJob & job) -> auto& { return job.base.keep_checkpoints; })}}},
       {.name = "energy",
        .type = Type::table,
        .description = "how energy is measured",

@@ -1,5 +1,7 @@
 #include "store/journal.h"
 
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
 #include "event/binary.h"
 #include "store/sqlite.h"
@@ -33,7 +35,8 @@ class SqliteJournal final : public control::Journal {
       : database_(file),
         run_(run),
         insert_(database_.prepare("INSERT INTO journal(run, number, body) VALUES(?, ?, ?)")),
-        set_state_(database_.prepare("UPDATE run SET state = ?, reason = ?, changed = ? WHERE number = ?")) {}
+        set_state_(database_.prepare("UPDATE run SET state = ?, reason = ?, changed = ? WHERE number = ?")),
+        learn_(database_.prepare(kInsertKnowledge)) {}
 
   void limit(int pages) { database_.execute("PRAGMA max_page_count=" + std::to_string(pages)); }
 
@@ -47,6 +50,7 @@ class SqliteJournal final : public control::Journal {
           .bind_blob(3, {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()})
           .run();
       cache_state(entry);
+      learn(entry);
     }
     transaction.commit();
   }
@@ -72,13 +76,31 @@ class SqliteJournal final : public control::Journal {
         write_state(name(finish->state), finish->reason, entry.event.at);
   }
 
+  void learn(const Entry& entry) {
+    for (const auto& decision : entry.decisions)
+      if (const auto* learn = std::get_if<Learn>(&decision.body))
+        learn_.bind(1, id())
+            .bind(2, decision.id)
+            .bind(3, learn->work.machine)
+            .bind(4, entry.event.at.value)
+            .bind(5, to_json(learn->work).dump())
+            .run();
+  }
+
+  std::string id() {
+    auto query = database_.prepare("SELECT id FROM run WHERE number = ?");
+    query.bind(1, run_);
+    query.step();
+    return query.text(0);
+  }
+
   void write_state(std::string_view state, std::string_view reason, Seconds at) {
     set_state_.bind(1, state).bind(2, reason).bind(3, at.value).bind(4, run_).run();
   }
 
   Database database_;
   std::int64_t run_;
-  Statement insert_, set_state_;
+  Statement insert_, set_state_, learn_;
 };
 
 }  // namespace

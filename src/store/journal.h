@@ -8,6 +8,11 @@
 
 namespace tandem::store {
 
+// A record of the ground truth: run or source, its number there, machine, time, body. A second one of the
+// same run and number is ignored.
+inline constexpr const char* kInsertKnowledge =
+    "INSERT OR IGNORE INTO knowledge(run, decision, machine, learned, body) VALUES(?, ?, ?, ?, ?)";
+
 // `run` is the run's number in the table of runs.
 std::unique_ptr<control::Journal> make_journal(const std::filesystem::path& file, std::int64_t run);
 // The same in a file that may not grow beyond `pages`: to tests it is a full disk.

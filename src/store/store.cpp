@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <utility>
 
@@ -29,6 +30,11 @@ constexpr std::array kMigrations{
        CREATE TABLE journal(
          run INTEGER NOT NULL REFERENCES run(number) ON DELETE CASCADE, number INTEGER NOT NULL, body BLOB NOT NULL,
          PRIMARY KEY(run, number)) WITHOUT ROWID;)",
+    // What jobs learned outlives them: no reference to the run.
+    R"(CREATE TABLE knowledge(
+         number INTEGER PRIMARY KEY, run TEXT NOT NULL, decision INTEGER NOT NULL, machine TEXT NOT NULL,
+         learned REAL NOT NULL, body TEXT NOT NULL, UNIQUE(run, decision));
+       CREATE INDEX knowledge_of_machine ON knowledge(machine, number);)",
 };
 
 fs::path prepared(const fs::path& folder) {
@@ -198,6 +204,45 @@ std::unique_ptr<control::Journal> Store::journal(const std::string& run) {
   query.bind(1, run);
   if (!query.step()) throw UserError("there is no run '" + run + "'");
   return make_journal(folder_ / "tandem.db", query.integer(0));
+}
+
+std::vector<KnownWork> Store::knowledge(const std::string& machine, std::int64_t most) {
+  auto query = database_.prepare(
+      "SELECT body FROM (SELECT number, body FROM knowledge WHERE ?1 = '' OR machine = ?1 "
+      "ORDER BY number DESC LIMIT ?2) ORDER BY number");
+  query.bind(1, machine).bind(2, most);
+  std::vector<KnownWork> all;
+  while (query.step()) {
+    const auto body = nlohmann::json::parse(query.text(0), nullptr, false);
+    if (body.is_discarded()) throw SystemError("a record of known work is damaged in the store");
+    all.push_back(known_work_from_json(body));
+  }
+  return all;
+}
+
+void Store::remember(const std::string& source, const std::vector<KnownWork>& works, Seconds now) {
+  Transaction transaction(database_);
+  auto insert = database_.prepare(kInsertKnowledge);
+  std::int64_t number = 0;
+  for (const auto& work : works)
+    insert.bind(1, source)
+        .bind(2, ++number)
+        .bind(3, work.machine)
+        .bind(4, now.value)
+        .bind(5, to_json(work).dump())
+        .run();
+  transaction.commit();
+}
+
+std::int64_t Store::forget() {
+  Transaction transaction(database_);
+  auto count = database_.prepare("SELECT count(*) FROM knowledge");
+  count.step();
+  const auto forgotten = count.integer(0);
+  count.reset();
+  database_.execute("DELETE FROM knowledge");
+  transaction.commit();
+  return forgotten;
 }
 
 void Store::remove(const std::string& run) {

@@ -61,6 +61,13 @@ class Store {
   RunInfo find(const std::string& written);
   std::filesystem::path run_folder(const std::string& id) const { return folder_ / "runs" / id; }
   std::unique_ptr<control::Journal> journal(const std::string& run);
+
+  // The ground truth: what tuning jobs learned on machines of this type (empty: on all), oldest first, the
+  // newest `most`. Jobs add to it by their Learn decisions, in the transaction of the journal entry.
+  std::vector<KnownWork> knowledge(const std::string& machine, std::int64_t most = 2000);
+  // Adds what came from elsewhere; the same source again adds nothing twice.
+  void remember(const std::string& source, const std::vector<KnownWork>&, Seconds now);
+  std::int64_t forget();  // all of it; how many there were
   // The run, its journal and its folder. The caller holds its lock.
   void remove(const std::string& run);
 

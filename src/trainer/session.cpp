@@ -64,7 +64,7 @@ Metrics run_session(const Task& task, const data::Dataset& dataset, Learner& lea
   Checkpoint now;
   now.fingerprint = fingerprint(task, dataset);
   if (found) {
-    check_same(*found, now.fingerprint, task.folder);
+    if (!task.cloned) check_same(*found, now.fingerprint, task.folder);
     learner.restore(found->state);
     now.history = found->history;
   }

@@ -22,6 +22,7 @@ struct Task {
   std::int64_t epochs = 1;
   std::int64_t reported = 0;  // counted already
   std::int64_t keep_checkpoints = 2;
+  bool cloned = false;  // the checkpoint may be of other hyperparameters: go on from its weights
   int threads = 1;
   std::filesystem::path folder;
 };

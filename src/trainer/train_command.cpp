@@ -45,8 +45,8 @@ Values hyper_from(const std::vector<std::string>& written) {
   return hyper;
 }
 
-Metrics run(const Task& task, const std::optional<Checkpoint>& found, const Outside& outside) {
-  const data::Dataset dataset = data::load(task.dataset, data::folders_from_environment());
+Metrics run(const Task& task, const data::Dataset& dataset, const std::optional<Checkpoint>& found,
+            const Outside& outside) {
   const auto learner = make_learner(task.setup, dataset);
   return run_session(task, dataset, *learner, found, outside);
 }
@@ -73,7 +73,7 @@ int train_alone(const TrainOptions& options) {
     fmt::print(stderr, "{}\n", epoch_line(epoch, task.epochs, metrics));
     return protocol::Answer{};
   };
-  const Metrics last = run(task, found, outside);
+  const Metrics last = run(task, data::load(task.dataset, data::folders_from_environment()), found, outside);
   for (const auto& [name, value] : last) fmt::print("{} {:.6g}\n", name, value);
   fmt::print("model {}\n", (task.folder / "model.json").string());
   return 0;
@@ -83,6 +83,8 @@ int train_inside(const TrainOptions& options, protocol::Client& client) {
   const HangUpWatch watch(socket_of_environment());
   const char* folder = std::getenv("TANDEM_FOLDER");
   const auto found = folder ? newest_checkpoint(folder, warn) : std::nullopt;
+  // Before the hello: what comes after it counts as training.
+  const data::Dataset dataset = data::load(options.dataset, data::folders_from_environment());
   const protocol::Begin begin =
       client.hello({protocol::kVersion, {"threads"}, found ? found->epoch() : std::int64_t{0}});
   if (folder && std::filesystem::path(folder) != begin.folder)
@@ -92,6 +94,7 @@ int train_inside(const TrainOptions& options, protocol::Client& client) {
   task.dataset = options.dataset;
   task.epochs = begin.epochs;
   task.reported = begin.reported;
+  task.cloned = begin.cloned;
   task.keep_checkpoints = begin.keep_checkpoints;
   task.threads = begin.system.cores;
   task.folder = begin.folder;
@@ -106,7 +109,7 @@ int train_inside(const TrainOptions& options, protocol::Client& client) {
     if (answer.stop || epoch == task.epochs) watch.disarm();
     return answer;
   };
-  run(task, found, outside);
+  run(task, dataset, found, outside);
   return 0;
 }
 

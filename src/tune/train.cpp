@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "tune/retry.h"
 
 namespace tandem::tune {
 namespace {
@@ -11,27 +11,6 @@ const TaskView* task_of(const View& view, JobId job) {
   for (const auto& task : view.tasks)
     if (task.job == job) return &task;
   return nullptr;
-}
-
-bool fits_somewhere(const View& view, const Resources& wanted) {
-  return std::any_of(view.nodes.begin(), view.nodes.end(), [&](const NodeView& node) {
-    return wanted.cores <= node.capacity.cores && wanted.memory <= node.capacity.memory;
-  });
-}
-
-bool worth_another_attempt(const TaskView& task, const TaskFailed& failed, int retries) {
-  if (failed.failure == Failure::lost) return true;
-  if (task.failures > retries) return false;
-  const bool progressed = !task.epochs.empty() && task.epochs.back().attempt == failed.attempt;
-  switch (failed.failure) {
-    case Failure::killed:
-    case Failure::stalled:
-      return true;
-    case Failure::crashed:
-      return progressed;
-    default:
-      return false;
-  }
 }
 
 struct Step {
@@ -94,12 +73,13 @@ struct Step {
   void operator()(const DecisionRefused&) {
     // Of all decisions only a refused Start leaves a task of a running job failed and asked for by nobody.
     for (const auto& task : view.tasks)
-      if (task.state == TaskState::failed && job_of(task.id).state == JobState::running)
+      if (task.state == TaskState::failed && !job_of(task.id).tune &&
+          job_of(task.id).state == JobState::running)
         after_failure(*task.last_failure);
   }
   void operator()(const Woke&) {
     for (const auto& job : view.jobs) {
-      if (job.state != JobState::running || !job.spec.limits.time) continue;
+      if (job.tune || job.state != JobState::running || !job.spec.limits.time) continue;
       if (job.active >= *job.spec.limits.time)
         finish(job, JobState::stopped, "limits.time of " + text(*job.spec.limits.time) + " is used up");
       else
@@ -128,7 +108,26 @@ struct Step {
 
 }  // namespace
 
+namespace {
+
+// Tuning jobs have a controller of their own.
+bool of_tuning_job(const View& view, const EventBody& body) {
+  return std::visit(
+      [&](const auto& e) {
+        if constexpr (requires { e.job; }) return view.jobs[static_cast<std::size_t>(e.job)].tune.has_value();
+        if constexpr (requires { e.task; }) {
+          const JobId job = view.tasks[static_cast<std::size_t>(e.task)].job;
+          return view.jobs[static_cast<std::size_t>(job)].tune.has_value();
+        }
+        return false;
+      },
+      body);
+}
+
+}  // namespace
+
 std::vector<DecisionBody> TrainController::step(const View& view, const Event& event) {
+  if (of_tuning_job(view, event.body)) return {};
   Step step{view, {}};
   std::visit(step, event.body);
   return std::move(step.out);

@@ -7,7 +7,16 @@ from e2e.harness import ROOT, Case
 
 
 class Examples(Case):
-    pass
+    def check_tuning(self, result):
+        self.assertEqual(result["state"], "finished", result["reason"])
+        self.assertEqual([t for t in result["trials"] if t["state"] == "failed"], [])
+        metric = result["goals"][0]["metric"]
+        for trial in result["trials"]:
+            better = max if result["goals"][0]["maximise"] else min
+            if trial["history"] and metric in result["best"]["metrics"]:
+                best = better(epoch["metrics"][metric] for epoch in trial["history"])
+                self.assertEqual(better(best, result["best"]["metrics"][metric]), result["best"]["metrics"][metric])
+        self.assertGreaterEqual(result["best"]["system"]["cores"], 1)
 
 
 def check(name):
@@ -19,6 +28,8 @@ def check(name):
         self.environment["PYTHONPATH"] = str(ROOT / "python")
         if os.environ.get("TANDEM_ONE_CORE"):  # under ThreadSanitizer
             spec = self.spec(spec.read_text().replace("cores: 2", "cores: 1"))
+        if "kind: tune" in spec.read_text():
+            return self.check_tuning(self.json("tune", spec))
         result = self.json("train", spec)
         self.assertEqual(result["state"], "finished")
         self.assertEqual(len(result["epochs"]), result["epochs_wanted"])

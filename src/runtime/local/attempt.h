@@ -29,9 +29,13 @@ struct Attempted {
   std::vector<int> cpus;
   Resources granted;
   bool clock_limited = false;  // by cpufreq, to be restored
+  bool counted = false;        // its memory is taken from what is free
+  bool rested = false;         // it was held since its last report
 
   protocol::Begin begin;            // what Hello is answered with
   std::int64_t counted_before = 0;  // epochs of earlier attempts
+  std::int64_t cloned_at = 0;       // the epoch of another task it begins after; 0: not a clone
+  Seconds startup;                  // until its hello, not yet reported
   std::int64_t last_epoch = 0;      // last one this attempt reported (or resumed after)
   bool first_report = true;
   bool keeps_checkpoints = false;

@@ -100,7 +100,11 @@ Seconds LocalWorld::now() {
 std::vector<NodeJoined> LocalWorld::nodes() {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  return {NodeJoined{0, host.data(), {static_cast<int>(free_cpus_.size()), free_memory_, 1.0}}};
+  const int cores = static_cast<int>(free_cpus_.size());
+  return {NodeJoined{0,
+                     host.data(),
+                     {cores, free_memory_, 1.0},
+                     fmt::format("{}, {} cores", options_.topology.model, cores)}};
 }
 
 // ---- decisions ----
@@ -123,8 +127,13 @@ struct LocalWorld::Carry {
       refuse_late();
   }
   void operator()(const Continue& d) const {
-    if (Attempted* a = world.find(d.task, d.attempt); a && !a->told_to_stop && d.epoch == a->last_epoch)
+    // One that was to be resized first, and was not, waits on: the refusal is on its way.
+    if (Attempted* a = world.find(d.task, d.attempt);
+        a && !a->told_to_stop && d.epoch == a->last_epoch && !a->cpus.empty())
       world.answer(*a);
+  }
+  void operator()(const Hold& d) const {
+    if (Attempted* a = world.find(d.task, d.attempt)) world.hold(*a);
   }
   void operator()(const TakeCheckpoint& d) const {
     Attempted* a = world.find(d.task, d.attempt);
@@ -145,6 +154,8 @@ struct LocalWorld::Carry {
   }
   void operator()(const Wake& d) const { world.wakes_.emplace(d.at.value, id); }
   void operator()(const Request&) const {}
+  void operator()(const Release&) const {}
+  void operator()(const Learn&) const {}
   void operator()(const FinishJob&) const {}
 };
 
@@ -158,13 +169,18 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
     return;  // the same command again
   }
   const auto& task = view.tasks.at(static_cast<std::size_t>(d.task));
-  const auto& job = view.jobs.at(static_cast<std::size_t>(task.job)).spec;
+  auto job = view.jobs.at(static_cast<std::size_t>(task.job)).spec;
+  if (task.trial) {
+    job.hyper = task.trial->hyper;
+    job.epochs = task.trial->epochs;
+  }
   auto attempt = std::make_unique<Attempted>();
   Attempted& a = *attempt;
   a.task = d.task;
   a.number = d.attempt;
   a.granted = d.granted;
   a.counted_before = task.reported();
+  if (task.trial) a.cloned_at = task.trial->clone_epoch;
   a.stall_after = job.limits.stall;
   a.cpus = choose_cpus(options_.topology, free_cpus_, d.granted.cores);
   if (a.cpus.empty() || d.granted.memory > free_memory_) {
@@ -174,10 +190,12 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   }
   for (int cpu : a.cpus) free_cpus_.erase(cpu);
   free_memory_ -= d.granted.memory;
+  a.counted = true;
   try {
+    if (task.trial && task.trial->clone_from) copy_checkpoints(*task.trial->clone_from, d.task);
     if (options_.cgroups.any()) a.cgroup.emplace(options_.cgroups, mark(d.task, d.attempt));
     launch(a, job);
-  } catch (const SystemError& e) {
+  } catch (const std::exception& e) {
     if (a.child.pid > 0) {
       kill_group(a);
       ::waitpid(a.child.pid, nullptr, 0);
@@ -200,7 +218,7 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
 }
 
 void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
-  const auto folder = options_.folder / fmt::format("task-{}", a.task);
+  const auto folder = task_folder(a.task);
   std::filesystem::create_directories(folder);
   a.begin = {.task = fmt::format("run {}, task {}", options_.run, a.task),
              .attempt = a.number,
@@ -209,7 +227,8 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
              .folder = folder.string(),
              .keep_checkpoints = job.keep_checkpoints,
              .hyper = job.hyper,
-             .system = a.granted};
+             .system = a.granted,
+             .cloned = a.cloned_at > 0};
 
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("making a socket");
@@ -274,12 +293,13 @@ void LocalWorld::resize(DecisionId id, const Resize& d) {
   std::set<int> available = free_cpus_;
   available.insert(a.cpus.begin(), a.cpus.end());
   std::vector<int> cpus = a.cpus;
-  if (d.granted.cores != a.granted.cores) {
+  if (d.granted.cores != static_cast<int>(a.cpus.size())) {
     // A task that shrinks keeps some of its own CPUs, one that grows keeps them all where it can.
-    cpus = choose_cpus(
-        options_.topology,
-        d.granted.cores < a.granted.cores ? std::set<int>(a.cpus.begin(), a.cpus.end()) : available,
-        d.granted.cores);
+    cpus = choose_cpus(options_.topology,
+                       d.granted.cores < static_cast<int>(a.cpus.size())
+                           ? std::set<int>(a.cpus.begin(), a.cpus.end())
+                           : available,
+                       d.granted.cores);
   }
   if (cpus.empty() || d.granted.memory - a.granted.memory > free_memory_) {
     refuse(id, fmt::format("{} asked for, but only {} cores and {} more are free", text(d.granted),
@@ -308,6 +328,19 @@ void LocalWorld::resize(DecisionId id, const Resize& d) {
   happened(SystemChanged{a.task, a.number, id, d.granted});
 }
 
+// Only a task that waits for an answer: one at work keeps its CPUs until it reports.
+void LocalWorld::hold(Attempted& a) {
+  if (!a.owes_answer || a.told_to_stop) return;
+  if (a.clock_limited) {
+    clocks_.restore(a.cpus);
+    a.clock_limited = false;
+    remember_former_clocks();
+  }
+  free_cpus_.insert(a.cpus.begin(), a.cpus.end());
+  a.cpus.clear();
+  a.rested = true;
+}
+
 void LocalWorld::stop(Attempted& a) {
   if (a.told_to_stop) return;
   a.told_to_stop = true;
@@ -321,6 +354,7 @@ void LocalWorld::stop(Attempted& a) {
 void LocalWorld::answer(Attempted& a) {
   if (!a.owes_answer) return;
   a.owes_answer = false;
+  if (std::exchange(a.rested, false) && options_.sensor) options_.sensor->restart_profile(a.task);
   protocol::Answer answer{.stop = a.told_to_stop,
                           .checkpoint = a.checkpoint_asked.has_value(),
                           .system = std::exchange(a.news, std::nullopt),
@@ -382,6 +416,14 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
     a.keeps_checkpoints = hello->durable_epoch.has_value();
     // Without a checkpoint to go on from, it starts over and its new epochs supersede the old.
     a.last_epoch = a.begin.reported = hello->durable_epoch.value_or(0) > 0 ? a.counted_before : 0;
+    if (hello->durable_epoch.value_or(0) < a.cloned_at) {
+      condemn(a, Failure::could_not_start,
+              "it was to go on from another trial's checkpoint but has none: population-based training needs "
+              "a program that keeps checkpoints (docs/protocol.md)");
+      return;
+    }
+    a.startup = since(a.stretch_from);
+    if (options_.sensor) options_.sensor->restart_profile(a.task);
     const std::string reply = protocol::line(protocol::FromTandem(a.begin));
     [[maybe_unused]] auto sent =
         ::send(a.socket.get(), reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -399,7 +441,14 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
       return;
     }
     a.last_epoch = epoch;
-    happened(EpochEnded{a.task, a.number, epoch, report->metrics, since(a.stretch_from), {}, {}});
+    happened(EpochEnded{a.task,
+                        a.number,
+                        epoch,
+                        report->metrics,
+                        since(a.stretch_from),
+                        {},
+                        {},
+                        std::exchange(a.startup, Seconds{})});
     if (a.told_to_stop) answer(a);
   } else if (const auto* taken = std::get_if<protocol::Checkpointed>(&message)) {
     if (a.checkpoint_asked)
@@ -448,7 +497,7 @@ void LocalWorld::release(Attempted& a) {
     remember_former_clocks();
   }
   free_cpus_.insert(a.cpus.begin(), a.cpus.end());
-  if (!a.cpus.empty()) free_memory_ += a.granted.memory;
+  if (std::exchange(a.counted, false)) free_memory_ += a.granted.memory;
   a.cgroup.reset();
 }
 
@@ -526,7 +575,22 @@ std::vector<Event> LocalWorld::reconcile(const View& view) {
   return out;
 }
 
+// A clone begins with what the other task has on disk. It is copied once: a second attempt goes on from the
+// clone's own.
+void LocalWorld::copy_checkpoints(TaskId from, TaskId to) {
+  namespace fs = std::filesystem;
+  if (fs::exists(task_folder(to)) || !fs::exists(task_folder(from))) return;
+  const fs::path beside = task_folder(to).string() + ".new";
+  fs::remove_all(beside);
+  fs::copy(task_folder(from), beside, fs::copy_options::recursive);
+  fs::rename(beside, task_folder(to));
+}
+
 // ---- small things ----
+
+std::filesystem::path LocalWorld::task_folder(TaskId task) const {
+  return options_.folder / fmt::format("task-{}", task);
+}
 
 void LocalWorld::interrupt() {
   const std::uint64_t one = 1;

@@ -59,6 +59,8 @@ class LocalWorld final : public control::World {
 
   void start(DecisionId, const Start&, const View&);
   void resize(DecisionId, const Resize&);
+  void hold(Attempted&);
+  void copy_checkpoints(TaskId from, TaskId to);
   void stop(Attempted&);
   void answer(Attempted&);
 
@@ -77,6 +79,7 @@ class LocalWorld final : public control::World {
   void happened(EventBody);
   void note(const Attempted&, const std::string& line);
   std::string mark(TaskId, Attempt) const;
+  std::filesystem::path task_folder(TaskId task) const;
   std::filesystem::path output_file() const { return options_.folder / "output.log"; }
   std::filesystem::path former_clocks_file() const { return options_.folder / "former-clocks.json"; }
   void remember_former_clocks();

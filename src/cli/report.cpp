@@ -1,0 +1,66 @@
+// tandem report RUN
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/report_page.h"
+#include "cli/session.h"
+
+namespace tandem::cli {
+namespace {
+
+struct Options {
+  std::string run, file;
+  StoreOption store;
+  JsonOption json;
+};
+
+void write(const std::string& file, const std::string& page) {
+  if (file == "-") {
+    std::cout << page << std::flush;
+    return;
+  }
+  std::ofstream out(file, std::ios::binary);
+  if (!out) throw UserError("cannot write " + file + ": is its folder there, and may you write to it?");
+  out << page << std::flush;
+  if (!out) throw_errno("writing " + file);
+}
+
+int report(const Options& options) {
+  if (options.file == "-" && options.json.alone())
+    throw UserError("both the page and the JSON cannot go to standard output; give -o or --json a file");
+  auto store = options.store.open();
+  const auto run = with_real_state(store, store.find(options.run));
+  const std::string page = report_page(run, replayed(store, run));
+  const std::string file = options.file.empty() ? "report-" + run.id + ".html" : options.file;
+  write(file, page);
+  options.json.write({{"run", run.id}, {"file", file}, {"bytes", page.size()}});
+  if (file != "-" && !options.json.alone())
+    std::cout << fmt::format("{} ({}): open it in a browser, or send it on; it needs nothing else.\n", file,
+                             text_bytes(static_cast<Bytes>(page.size())));
+  return kDone;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add_command(app, "report", "Make a page of a run: one HTML file with plots and tables",
+                                  "  tandem report last\n  tandem report last -o report.html\n"
+                                  "  tandem report lenet-digits -o - > page.html");
+  command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
+  command
+      ->add_option("-o,--output", options->file,
+                   "the file to write; '-' is standard output (default: report-RUN.html)")
+      ->type_name("FILE|-");
+  options->store.add_to(*command);
+  options->json.add_to(*command);
+  command->callback([options, &action] { action = [options] { return report(*options); }; });
+}
+
+}  // namespace tandem::cli

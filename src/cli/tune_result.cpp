@@ -1,0 +1,282 @@
+#include "cli/tune_result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/result.h"
+
+namespace tandem::cli {
+namespace fs = std::filesystem;
+using nlohmann::json;
+namespace {
+
+std::string row(const std::string& label, const std::string& value) {
+  return fmt::format("  {:<12} {}\n", label, value);
+}
+
+std::string number(double value) {
+  return fmt::format("{:.4g}", value);
+}
+
+json joules_json(const Joules& joules, const std::string& source) {
+  return source.empty() ? json(nullptr) : json(joules.value);
+}
+
+json trial_json(const tune::TrialOutcome& trial, const TaskView& task) {
+  json out{{"trial", trial.task},
+           {"hyper", to_json(trial.hyper)},
+           {"state", trial.state},
+           {"reason", trial.reason},
+           {"epochs", trial.epochs},
+           {"best_epoch", trial.best_epoch ? json(*trial.best_epoch) : json(nullptr)},
+           {"metrics", trial.metrics},
+           {"goals", trial.goals},
+           {"train_seconds", trial.train_time.value},
+           {"joules", joules_json(trial.joules, task.energy_source)},
+           {"system", to_json(trial.system)},
+           {"bracket", trial.bracket},
+           {"rung", trial.rung},
+           {"work", trial.work},
+           {"attempts", task.attempt}};
+  auto& history = out["history"] = json::array();
+  for (const auto& record : task.epochs)
+    history.push_back({{"epoch", record.epoch},
+                       {"at", record.at.value},
+                       {"seconds", record.seconds.value},
+                       {"startup", record.startup.value},
+                       {"cores", record.granted.cores},
+                       {"memory", record.granted.memory},
+                       {"speed", record.granted.speed},
+                       {"phase", name(record.phase)},
+                       {"joules", record.energy ? json(record.energy->joules.value) : json(nullptr)},
+                       {"metrics", record.metrics}});
+  if (task.last_failure && trial.state == "failed")
+    out["failure"] = {{"failure", name(task.last_failure->failure)},
+                      {"detail", task.last_failure->detail},
+                      {"last_output", task.last_failure->last_output}};
+  return out;
+}
+
+json best_json(const tune::Outcome& found, const View& view) {
+  const auto& best = found.trials[*found.best];
+  const auto& task = view.tasks[static_cast<std::size_t>(best.task)];
+  auto measured = json::array();
+  for (const auto& config : found.best_work)
+    measured.push_back({{"system", to_json(config.system)},
+                        {"seconds", config.seconds},
+                        {"spread", config.spread},
+                        {"joules", config.joules ? json(*config.joules) : json(nullptr)},
+                        {"epochs", config.epochs}});
+  return {{"trial", best.task},
+          {"epoch", *best.best_epoch},
+          {"hyper", to_json(task.trial->hyper)},
+          {"point", to_json(best.hyper)},
+          {"system", to_json(found.best_system)},
+          {"metrics", best.metrics},
+          {"train_seconds", best.train_time.value},
+          {"confidence", found.system_confidence},
+          {"measured", measured}};
+}
+
+std::string energy_text(const tune::Outcome& found) {
+  if (found.energy_source.empty()) return "unknown: no source (see `tandem doctor`)";
+  return fmt::format(
+      "{}{}, {} {}", found.energy_complete ? "" : "at least ", text(found.joules),
+      found.energy_source.starts_with("model") ? "estimated:" : "measured:", found.energy_source);
+}
+
+std::string goals_text(const spec::TuneJob& job, const std::vector<double>& values) {
+  std::string out;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto& metric = job.objective.goals[i].metric;
+    const char* unit = metric == "train_time" ? " s" : metric == "energy" ? " J" : "";
+    out += fmt::format("{}{} {}{}", i ? "  " : "", metric, number(values[i]), unit);
+  }
+  return out;
+}
+
+std::string trial_rows(const tune::Outcome& found, const spec::TuneJob& job) {
+  std::string out = "\n  trial  state     epochs      time  system            result\n";
+  for (const auto& trial : found.trials)
+    out += fmt::format("  {:>5}  {:<8}  {:>6}  {:>8}  {:<16}  {}  ({}){}\n", trial.task, trial.state,
+                       trial.epochs, text(trial.train_time), text(trial.system),
+                       trial.goals.empty() ? "-" : goals_text(job, trial.goals), point_text(trial.hyper),
+                       trial.state == "failed" ? "  " + trial.reason : "");
+  return out;
+}
+
+std::string comparison_rows(const View& view, const tune::Outcome& found) {
+  std::string out;
+  for (const auto& fixed : fixed_defaults(view)) {
+    const double times = fixed.tuning.value / std::max(found.tuning.value, 1e-9);
+    out += row(
+        out.empty() ? "instead of" : "",
+        fmt::format("{:>7}  {}   ({:.2f} times this; predicted from the epochs measured here{})",
+                    text(fixed.tuning), fixed.what, times, fixed.measured ? "" : ", partly extrapolated"));
+  }
+  return out;
+}
+
+std::string front_rows(const tune::Outcome& found, const spec::TuneJob& job) {
+  if (job.objective.goals.size() < 2 || job.mode == spec::Mode::joint) return "";
+  std::string out = "\n  Pareto front: none of these is beaten in every goal\n";
+  for (std::size_t i : found.front) {
+    const auto& trial = found.trials[i];
+    out += fmt::format("    trial {:<4} {}   ({})\n", trial.task, goals_text(job, trial.goals),
+                       point_text(trial.hyper));
+  }
+  return out;
+}
+
+std::string failure_rows(const tune::Outcome& found, const View& view) {
+  if (found.failed == 0) return "";
+  std::string out = fmt::format("\n  {} of {} trials failed:\n", found.failed, found.trials.size());
+  int shown = 0;
+  for (const auto& trial : found.trials) {
+    if (trial.state != "failed") continue;
+    if (++shown > 3) {
+      out += "    ...\n";
+      break;
+    }
+    out += fmt::format("    trial {}: {}\n", trial.task, trial.reason);
+    const auto& failure = view.tasks[static_cast<std::size_t>(trial.task)].last_failure;
+    const auto& lines = failure->last_output;
+    const auto from = lines.empty() ? 0 : lines.find_last_of('\n', lines.size() - 2);
+    if (!lines.empty())
+      out += "      | " + lines.substr(from == std::string::npos ? 0 : from + 1) +
+             (lines.back() == '\n' ? "" : "\n");
+  }
+  return out;
+}
+
+}  // namespace
+
+bool is_tuning(const View& view) {
+  return !view.jobs.empty() && view.jobs.front().tune.has_value();
+}
+
+std::string point_text(const Values& point) {
+  std::string out;
+  for (const auto& [key, value] : point) {
+    const auto* real = std::get_if<double>(&value);
+    out += fmt::format("{}{} {}", out.empty() ? "" : "  ", key,
+                       real ? fmt::format("{:.3g}", *real) : text(value));
+  }
+  return out;
+}
+
+std::vector<FixedDefault> fixed_defaults(const View& view) {
+  const auto& job = *view.jobs.front().tune;
+  if (job.mode != spec::Mode::pipelined || view.nodes.empty()) return {};
+  const int all = view.nodes.front().capacity.cores;
+  const auto works = tune::work_outcomes(view, 0);
+  int most = all, least = 1;
+  if (!job.system.cores.empty()) {
+    least = std::min(job.system.cores.front(), all);
+    most = least;
+    for (int cores : job.system.cores)
+      if (cores <= all) most = cores;
+  }
+  const auto best = tune::outcome(view, 0);
+  std::vector<FixedDefault> out;
+  for (int cores : {most, least}) {
+    FixedDefault fixed{
+        .what = fmt::format("{} at a time, {} each",
+                            all / cores == 1 ? "one trial" : fmt::format("{} trials", all / cores),
+                            cores == 1 ? "1 core" : fmt::format("{} cores", cores)),
+        .measured = true};
+    double core_seconds = 0;
+    for (const auto& task : view.tasks) {
+      if (task.work < 0 || static_cast<std::size_t>(task.work) >= works.size()) continue;
+      const auto& configs = works[static_cast<std::size_t>(task.work)];
+      const auto at = std::find_if(configs.begin(), configs.end(),
+                                   [&](const tune::ConfigOutcome& c) { return c.system.cores == cores; });
+      for (const auto& record : task.epochs) {
+        double seconds = record.working().value;
+        if (at != configs.end()) {
+          seconds = at->seconds;
+        } else if (record.granted.cores != cores) {
+          // Nobody ran it so: four fifths of an epoch in parallel, as is usual.
+          seconds *= (0.2 + 0.8 / cores) / (0.2 + 0.8 / record.granted.cores);
+          fixed.measured = false;
+        }
+        core_seconds += cores * (seconds + record.startup.value);
+      }
+    }
+    fixed.tuning = Seconds{core_seconds / (all / cores * cores)};
+    for (const auto& config : best.best_work)
+      if (config.system.cores == cores) fixed.epoch = Seconds{config.seconds};
+    out.push_back(fixed);
+    if (most == least) break;
+  }
+  return out;
+}
+
+json tune_json(const View& view, const fs::path& folder) {
+  const auto& job = *view.jobs.front().tune;
+  const auto found = tune::outcome(view, 0);
+  json out{{"mode", spec::name(job.mode)},
+           {"algorithm", job.search.algorithm},
+           {"seed", job.search.seed},
+           {"best", found.best ? best_json(found, view) : json(nullptr)},
+           {"tuning_seconds", found.tuning.value},
+           {"tuning_joules", joules_json(found.joules, found.energy_source)},
+           {"energy_source", found.energy_source.empty() ? json(nullptr) : json(found.energy_source)},
+           {"energy_complete", found.energy_complete},
+           {"epochs_total", found.epochs_total},
+           {"probed_epochs", found.probed_epochs},
+           {"reused_profiles", found.reused_profiles},
+           {"failed_trials", found.failed}};
+  auto& goals = out["goals"] = json::array();
+  for (const auto& goal : job.objective.goals)
+    goals.push_back({{"metric", goal.metric}, {"maximise", goal.maximise}});
+  auto& trials = out["trials"] = json::array();
+  for (const auto& trial : found.trials)
+    trials.push_back(trial_json(trial, view.tasks[static_cast<std::size_t>(trial.task)]));
+  auto& front = out["front"] = json::array();
+  for (std::size_t i : found.front) front.push_back(found.trials[i].task);
+  auto& instead = out["instead_of"] = json::array();
+  for (const auto& fixed : fixed_defaults(view))
+    instead.push_back({{"what", fixed.what},
+                       {"tuning_seconds_predicted", fixed.tuning.value},
+                       {"all_measured", fixed.measured}});
+  const auto model = model_file(folder, view);
+  out["model"] = model ? json(model->string()) : json(nullptr);
+  return out;
+}
+
+std::string tune_table(const store::RunInfo& run, const View& view, const fs::path& folder, bool details) {
+  const auto& job = *view.jobs.front().tune;
+  const auto found = tune::outcome(view, 0);
+  std::string out = fmt::format("{} {}: {} trials, {} epochs, {} {}{}\n", run.name, run.state,
+                                found.trials.size(), found.epochs_total, job.search.algorithm,
+                                spec::name(job.mode), run.reason.empty() ? "" : " (" + run.reason + ")");
+  if (found.best) {
+    const auto& best = found.trials[*found.best];
+    out += "\n" + row("best", fmt::format("{}   (trial {}, epoch {} of {})", goals_text(job, best.goals),
+                                          best.task, *best.best_epoch, best.epochs));
+    for (const auto& [key, value] : best.hyper) {
+      const auto* real = std::get_if<double>(&value);
+      out += row("  " + key, real ? fmt::format("{:.4g}", *real) : text(value));
+    }
+    out += row("system", text(found.best_system));
+    out += row("", found.system_confidence);
+    out += row("tuning", text(found.tuning));
+    out += comparison_rows(view, found);
+    out += row("energy", energy_text(found));
+    if (job.mode == spec::Mode::pipelined)
+      out += row("system tuner", fmt::format("{} epochs of probing, {} kinds of work known from earlier jobs",
+                                             found.probed_epochs, found.reused_profiles));
+  }
+  if (const auto model = model_file(folder, view)) out += row("model", model->string());
+  out += row("run", run.id);
+  if (details) out += row("folder", folder.string());
+  out += front_rows(found, job);
+  if (details) out += trial_rows(found, job);
+  out += failure_rows(found, view);
+  return out;
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,159 @@
+#include "search/grid.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "search/points.h"
+
+namespace tandem::search {
+namespace {
+
+using Place = std::vector<std::int64_t>;
+
+constexpr std::int64_t kMostEnumerated = 200'000, kDefaultLevels = 10;
+constexpr int kPatience = 200, kMostSkipped = 10'000;
+constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t product(const std::vector<std::int64_t>& levels) {
+  std::int64_t out = 1;
+  for (const auto level : levels)
+    if (__builtin_mul_overflow(out, level, &out)) return kEndless;
+  return out;
+}
+
+// All levels of choices and whole numbers; for real parameters as many as `trials` allow, two at least.
+std::vector<std::int64_t> levels_of(const spec::Space& space, std::optional<std::int64_t> trials) {
+  std::vector<std::int64_t> levels;
+  std::vector<std::size_t> real;
+  for (std::size_t i = 0; i < space.parameters.size(); ++i) {
+    const auto values = count(space.parameters[i].domain);
+    if (!values) real.push_back(i);
+    levels.push_back(values.value_or(trials ? 2 : kDefaultLevels));
+  }
+  for (bool grew = trials.has_value() && !real.empty(); grew;) {
+    grew = false;
+    for (const auto i : real) {
+      ++levels[i];
+      if (product(levels) <= *trials)
+        grew = true;
+      else
+        --levels[i];
+    }
+  }
+  return levels;
+}
+
+Value level_value(const spec::Domain& domain, std::int64_t level, std::int64_t levels) {
+  using Kind = spec::Domain::Kind;
+  switch (domain.kind) {
+    case Kind::choice:
+      return domain.choices[static_cast<std::size_t>(level)];
+    case Kind::whole:
+    case Kind::log_whole:
+      return static_cast<std::int64_t>(domain.low) + level;
+    default:
+      break;
+  }
+  if (levels == 1) return at(domain, 0.5);
+  const double u = static_cast<double>(level) / static_cast<double>(levels - 1);
+  return at(domain, std::min(u, std::nextafter(1.0, 0.0)));
+}
+
+Values point_of(const spec::Space& space, const std::vector<std::int64_t>& levels, const Place& place) {
+  Values out;
+  for (std::size_t i = 0; i < place.size(); ++i)
+    if (place[i] >= 0)
+      out[space.parameters[i].name] = level_value(space.parameters[i].domain, place[i], levels[i]);
+  return out;
+}
+
+// Calls `found` for every place of the grid that is allowed, in order of level.
+void enumerate(const spec::Space& space, const std::vector<std::int64_t>& levels,
+               const std::function<void(const Place&)>& found) {
+  Place place(levels.size(), -1);
+  Values point;
+  const std::function<void(std::size_t)> go = [&](std::size_t i) {
+    if (i == levels.size()) {
+      if (spec::allowed(space, point)) found(place);
+      return;
+    }
+    const auto& parameter = space.parameters[i];
+    if (!spec::exists(parameter, point)) return go(i + 1);
+    for (place[i] = 0; place[i] < levels[i]; ++place[i]) {
+      point[parameter.name] = level_value(parameter.domain, place[i], levels[i]);
+      go(i + 1);
+    }
+    point.erase(parameter.name);
+    place[i] = -1;
+  };
+  go(0);
+}
+
+}  // namespace
+
+Grid::Grid(const spec::Space& space, const SamplerOptions& options)
+    : space_(space),
+      seed_(options.seed),
+      levels_(levels_of(space, options.trials)),
+      sequence_(space.parameters.size(), options.seed) {}
+
+std::optional<Values> Grid::sample(TrialId trial, Random&) {
+  const auto wanted = static_cast<std::size_t>(trial);
+  while (order_.size() <= wanted && !complete_) walk_on();
+  if (order_.empty()) throw_unsatisfiable(space_);
+  if (order_.size() <= wanted) return std::nullopt;
+  return point_of(space_, levels_, order_[wanted]);
+}
+
+// The next new place on the walk, or all that are left.
+void Grid::walk_on() {
+  const bool small = product(levels_) <= kMostEnumerated;
+  for (int missed = 0; missed < (small ? kPatience : kMostSkipped); ++missed) {
+    const auto u = sequence_.point(index_++);
+    Place place(levels_.size(), -1);
+    Values point;
+    for (std::size_t i = 0; i < place.size(); ++i) {
+      const auto& parameter = space_.parameters[i];
+      if (!spec::exists(parameter, point)) continue;
+      const auto level = static_cast<std::int64_t>(u[i] * static_cast<double>(levels_[i]));
+      place[i] = std::min(level, levels_[i] - 1);
+      point[parameter.name] = level_value(parameter.domain, place[i], levels_[i]);
+    }
+    if (spec::allowed(space_, point) && visit(place)) return;
+  }
+  complete_ = true;
+  if (small) add_the_rest();
+}
+
+void Grid::add_the_rest() {
+  const std::size_t walked = order_.size();
+  enumerate(space_, levels_, [&](const Place& place) { visit(place); });
+  Random random(seed_, hash_name("grid"));
+  for (std::size_t i = order_.size(); i > walked + 1; --i)
+    std::swap(order_[i - 1], order_[walked + random.below(i - walked)]);
+}
+
+bool Grid::visit(const Place& place) {
+  if (!visited_.insert(place).second) return false;
+  order_.push_back(place);
+  return true;
+}
+
+std::optional<std::int64_t> grid_size(const spec::Space& space) {
+  std::vector<std::int64_t> levels;
+  for (const auto& parameter : space.parameters) {
+    const auto values = count(parameter.domain);
+    if (!values) return std::nullopt;
+    levels.push_back(*values);
+  }
+  if (product(levels) > kMostEnumerated) return product(levels);
+  std::int64_t size = 0;
+  enumerate(space, levels, [&](const Place&) { ++size; });
+  if (size == 0) throw_unsatisfiable(space);
+  return size;
+}
+
+}  // namespace tandem::search

@@ -1,0 +1,160 @@
+#include "search/points.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tandem::search {
+namespace {
+
+using spec::Domain;
+using Kind = Domain::Kind;
+
+constexpr int kMostDraws = 10'000, kMostDrawsUnseen = 100;
+const double kLastPosition = std::nextafter(1.0, 0.0);
+
+// Where the domain begins and ends on the scale on which it is uniform; whole numbers own half a step around.
+struct Scale {
+  double from, to;
+};
+
+Scale scale_of(const Domain& domain) {
+  switch (domain.kind) {
+    case Kind::log_real:
+      assert(domain.low > 0);
+      return {std::log(domain.low), std::log(domain.high)};
+    case Kind::whole:
+      return {domain.low - 0.5, domain.high + 0.5};
+    case Kind::log_whole:
+      assert(domain.low >= 1);
+      return {std::log(domain.low - 0.5), std::log(domain.high + 0.5)};
+    case Kind::choice:
+      return {0, static_cast<double>(domain.choices.size())};
+    case Kind::real:
+      break;
+  }
+  return {domain.low, domain.high};
+}
+
+Value whole(const Domain& domain, double near) {
+  return static_cast<std::int64_t>(std::clamp(std::floor(near + 0.5), domain.low, domain.high));
+}
+
+double number(const Value& value) {
+  const auto found = as_number(value);
+  assert(found);
+  return *found;
+}
+
+double place_among(const std::vector<Value>& choices, const Value& value) {
+  const auto found = std::find_if(choices.begin(), choices.end(),
+                                  [&](const Value& each) { return spec::same(each, value); });
+  assert(found != choices.end());
+  return static_cast<double>(found - choices.begin()) + 0.5;
+}
+
+}  // namespace
+
+Value at(const Domain& domain, double u) {
+  assert(u >= 0 && u < 1);
+  const Scale scale = scale_of(domain);
+  const double place = scale.from + (scale.to - scale.from) * u;
+  switch (domain.kind) {
+    case Kind::choice: {
+      assert(!domain.choices.empty());
+      return domain.choices[std::min(static_cast<std::size_t>(place), domain.choices.size() - 1)];
+    }
+    case Kind::whole:
+      return whole(domain, place);
+    case Kind::log_whole:
+      return whole(domain, std::exp(place));
+    case Kind::real:
+      return u == kLastPosition ? domain.high : std::clamp(place, domain.low, domain.high);
+    case Kind::log_real:
+      break;
+  }
+  if (u == 0) return domain.low;  // exp(log(x)) need not be x
+  return u == kLastPosition ? domain.high : std::clamp(std::exp(place), domain.low, domain.high);
+}
+
+double position(const Domain& domain, const Value& value) {
+  const Scale scale = scale_of(domain);
+  const bool logarithmic = domain.kind == Kind::log_real || domain.kind == Kind::log_whole;
+  const double place = domain.kind == Kind::choice ? place_among(domain.choices, value)
+                       : logarithmic               ? std::log(number(value))
+                                                   : number(value);
+  if (!(scale.to > scale.from)) return 0;
+  return std::clamp((place - scale.from) / (scale.to - scale.from), 0.0, kLastPosition);
+}
+
+std::optional<std::int64_t> count(const Domain& domain) {
+  switch (domain.kind) {
+    case Kind::choice:
+      return static_cast<std::int64_t>(domain.choices.size());
+    case Kind::whole:
+    case Kind::log_whole:
+      return static_cast<std::int64_t>(domain.high - domain.low) + 1;
+    default:
+      return domain.low == domain.high ? std::optional<std::int64_t>(1) : std::nullopt;
+  }
+}
+
+Values point_at(const spec::Space& space, const std::vector<double>& u) {
+  assert(u.size() == space.parameters.size());
+  Values out;
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    const auto& parameter = space.parameters[i];
+    if (spec::exists(parameter, out)) out[parameter.name] = at(parameter.domain, u[i]);
+  }
+  return out;
+}
+
+Values draw(const spec::Space& space, Random& random) {
+  for (int i = 0; i < kMostDraws; ++i) {
+    Values out;
+    for (const auto& parameter : space.parameters)
+      if (spec::exists(parameter, out)) out[parameter.name] = at(parameter.domain, random.uniform());
+    if (spec::allowed(space, out)) return out;
+  }
+  throw_unsatisfiable(space);
+}
+
+Values draw_unseen(const spec::Space& space, const std::set<Values>& seen, Random& random) {
+  Values out = draw(space, random);
+  for (int i = 1; i < kMostDrawsUnseen && seen.count(out) > 0; ++i) out = draw(space, random);
+  return out;
+}
+
+void throw_unsatisfiable(const spec::Space& space) {
+  std::vector<bool> held(space.constraints.size(), false);
+  Random random(1);
+  for (int i = 0; i < kMostDraws; ++i) {
+    std::vector<double> u(space.parameters.size());
+    for (auto& each : u) each = random.uniform();
+    const Values point = point_at(space, u);
+    for (std::size_t c = 0; c < held.size(); ++c) held[c] = held[c] || space.constraints[c].holds(point);
+  }
+  std::vector<std::string> never, all;
+  for (std::size_t c = 0; c < held.size(); ++c) {
+    all.push_back(fmt::format("'{}'", space.constraints[c].text()));
+    if (!held[c]) never.push_back(all.back());
+  }
+  if (!never.empty())
+    throw UserError(
+        fmt::format("no point of the search space meets {} {} ({} draws at random met none): "
+                    "loosen {} or widen the domains",
+                    never.size() == 1 ? "the constraint" : "the constraints", join(never), kMostDraws,
+                    never.size() == 1 ? "it" : "them"));
+  throw UserError(
+      fmt::format("no point of the search space meets the constraints {} together ({} draws at random "
+                  "met none): loosen one of them or widen the domains",
+                  join(all), kMostDraws));
+}
+
+}  // namespace tandem::search

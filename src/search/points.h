@@ -1,0 +1,35 @@
+// Points of a space: drawn at random, put into the unit cube and back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/random.h"
+#include "spec/space.h"
+
+namespace tandem::search {
+
+// A point: every parameter that exists, in order, independently; drawn again until all constraints hold.
+// Throws UserError, naming them, when 10 000 draws met none that does.
+Values draw(const spec::Space&, Random&);
+// The same, but a point that is not among `seen`, unless a hundred draws find no other.
+Values draw_unseen(const spec::Space&, const std::set<Values>& seen, Random&);
+// The same error, for samplers that look for points in ways of their own.
+[[noreturn]] void throw_unsatisfiable(const spec::Space&);
+
+// The value of a parameter from u in [0, 1), and a u in [0, 1) back that gives the same value (real ones: up
+// to rounding; the ends exactly). Equal shares of u are equally likely values: every choice and every whole
+// number has a cell of its own, and `position` is inside it.
+Value at(const spec::Domain&, double u);
+double position(const spec::Domain&, const Value&);
+
+// How many values the domain has; nothing when it is continuous.
+std::optional<std::int64_t> count(const spec::Domain&);
+
+// The point at `u` (one number a parameter): only the parameters that exist are in it. Constraints are not
+// looked at.
+Values point_at(const spec::Space&, const std::vector<double>& u);
+
+}  // namespace tandem::search

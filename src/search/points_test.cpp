@@ -1,0 +1,118 @@
+#include "search/points.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "base/error.h"
+#include "search/space_testing.h"
+
+namespace tandem::search {
+namespace {
+
+using spec::Domain;
+using Kind = Domain::Kind;
+
+TEST(Points, EveryValueOfADomainComesBackFromItsPosition) {
+  const std::vector<Domain> domains{choice({"a", "b", "c"}), choice({true, false}), choice({1, 2.5, "x"}),
+                                    whole(-3, 17),           log_whole(1, 1000),    log_whole(16, 16)};
+  for (const auto& domain : domains)
+    for (std::int64_t i = 0; i < *count(domain); ++i) {
+      const Value value = domain.kind == Kind::choice ? domain.choices[static_cast<std::size_t>(i)]
+                                                      : Value(static_cast<std::int64_t>(domain.low) + i);
+      const double u = position(domain, value);
+      EXPECT_GE(u, 0);
+      EXPECT_LT(u, 1);
+      EXPECT_EQ(at(domain, u), value);
+    }
+}
+
+TEST(Points, RealValuesComeBackUpToRoundingAndTheEndsExactly) {
+  Random random(1);
+  for (const auto& domain : {real(-2, 5), real(0, 1e9), log_real(1e-6, 0.1), log_real(3, 7)}) {
+    for (const double end : {domain.low, domain.high})
+      EXPECT_EQ(at(domain, position(domain, end)), Value(end));
+    for (int i = 0; i < 1000; ++i) {
+      const double value = std::get<double>(at(domain, random.uniform()));
+      EXPECT_TRUE(spec::contains(domain, value));
+      EXPECT_NEAR(std::get<double>(at(domain, position(domain, value))), value,
+                  1e-12 * std::abs(value) + 1e-12);
+    }
+  }
+}
+
+TEST(Points, WholeNumbersGivenAsRealOnesAreTheSame) {
+  EXPECT_EQ(position(whole(0, 9), 4.0), position(whole(0, 9), std::int64_t{4}));
+  EXPECT_EQ(position(choice({1, 2}), 2.0), position(choice({1, 2}), std::int64_t{2}));
+}
+
+TEST(Points, EqualSharesOfTheUnitIntervalAreEquallyLikely) {
+  std::map<std::string, int> seen;
+  for (int i = 0; i < 900; ++i) ++seen[text(at(whole(1, 3), (i + 0.5) / 900))];
+  EXPECT_EQ(seen, (std::map<std::string, int>{{"1", 300}, {"2", 300}, {"3", 300}}));
+  int below = 0;
+  for (int i = 0; i < 1000; ++i) below += std::get<double>(at(log_real(1e-4, 1), (i + 0.5) / 1000)) < 1e-2;
+  EXPECT_EQ(below, 500);
+}
+
+TEST(Points, ADomainOfOneValueGivesIt) {
+  for (const auto& domain : {real(2, 2), log_real(2, 2)}) {
+    EXPECT_EQ(at(domain, 0.7), Value(2.0));
+    EXPECT_EQ(position(domain, 2.0), 0);
+  }
+}
+
+TEST(Points, OnlyWhatExistsIsInAPoint) {
+  const auto space = conditional_space();
+  Random random(1);
+  std::set<std::string> seen;
+  for (int i = 0; i < 200; ++i) {
+    const Values point = draw(space, random);
+    const auto optimizer = std::get<std::string>(point.at("optimizer"));
+    seen.insert(optimizer);
+    EXPECT_EQ(point.count("momentum"), optimizer == "sgd" ? 1u : 0u);
+    EXPECT_EQ(point.count("nesterov"), point.count("momentum"));
+    EXPECT_EQ(point.count("decay"), optimizer == "sgd" && point.at("nesterov") == Value(true) ? 1u : 0u);
+    expect_fits(space, point);
+  }
+  EXPECT_EQ(seen.size(), 3u);
+}
+
+TEST(Points, DrawnPointsMeetTheConstraints) {
+  const auto space =
+      space_of({{"batch", whole(1, 64)}, {"cores", whole(1, 8)}}, {"batch % cores == 0", "cores > 2"});
+  Random random(3);
+  for (int i = 0; i < 200; ++i) expect_fits(space, draw(space, random));
+}
+
+TEST(Points, UnseenPointsAreDrawnWhileThereAreAny) {
+  const auto space = space_of({{"a", whole(1, 4)}, {"b", choice({"x", "y"})}});
+  Random random(3);
+  std::set<Values> seen;
+  for (int i = 0; i < 8; ++i) seen.insert(draw_unseen(space, seen, random));
+  EXPECT_EQ(seen.size(), 8u);
+  EXPECT_EQ(seen.count(draw_unseen(space, seen, random)), 1u);
+}
+
+TEST(Points, ImpossibleConstraintsAreTheUsersToFix) {
+  const auto space = space_of({{"a", real(0, 1)}, {"b", real(0, 1)}}, {"a < 0.5", "a + b > 3"});
+  Random random(3);
+  try {
+    draw(space, random);
+    FAIL() << "drew a point";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("'a + b > 3'"), std::string::npos) << error.what();
+    EXPECT_EQ(std::string(error.what()).find("'a < 0.5'"), std::string::npos) << error.what();
+  }
+  const auto contradiction = space_of({{"a", real(0, 1)}}, {"a < 0.5", "a > 0.5"});
+  try {
+    draw(contradiction, random);
+    FAIL() << "drew a point";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("'a < 0.5', 'a > 0.5'"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace tandem::search

@@ -1,0 +1,78 @@
+#include "spec/checks.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include "base/text.h"
+
+namespace tandem::spec {
+namespace {
+
+std::vector<std::string> datasets_of(const Catalogue& catalogue, const std::string& kind) {
+  std::vector<std::string> out;
+  for (const auto& dataset : catalogue.datasets)
+    if (dataset.kind == kind) out.push_back(dataset.name);
+  return out;
+}
+
+}  // namespace
+
+void check_program(const Node* node, const Program& program, const Catalogue& catalogue, Issues& issues) {
+  if (!is_map(node)) return;
+  const Node* model = node->find("model");
+  const Node* dataset = node->find("dataset");
+  const bool command = node->find("command") != nullptr;
+  if (command && (model != nullptr || dataset != nullptr)) {
+    issues.add(node->at, "program", "give either model and dataset, or command, not both");
+  } else if (!command && model == nullptr && dataset == nullptr) {
+    issues.add(node->at, "program", "say what to run: {model: ..., dataset: ...} or {command: [...]}");
+  } else if (!command && model == nullptr) {
+    issues.add(node->at, "program.model", "is required beside dataset");
+  }
+  const auto* model_entry = find(catalogue.models, program.model);
+  if (model_entry == nullptr || command) return;
+  const std::string fitting = join(datasets_of(catalogue, model_entry->input));
+  const auto* dataset_entry = find(catalogue.datasets, program.dataset);
+  if (dataset == nullptr) {
+    issues.add(node->at, "program.dataset", "is required beside model: one of " + fitting);
+  } else if (dataset_entry != nullptr && dataset_entry->kind != model_entry->input) {
+    issues.add(dataset->at, "program.dataset",
+               fmt::format("'{}' is {} data, but model '{}' learns from {} data: choose one of {}",
+                           dataset_entry->name, dataset_entry->kind, model_entry->name, model_entry->input,
+                           fitting));
+  }
+}
+
+void check_energy(const Node* node, const EnergySpec& energy, Issues& issues) {
+  if (!is_map(node)) return;
+  const Node* url = node->find("url");
+  const Node* idle = node->find("idle");
+  const Node* busy = node->find("busy");
+  const bool automatic = energy.source == "auto";
+  if (energy.source == "pdu" && url == nullptr)
+    issues.add(node->at, "energy.url", "is required with source: pdu, such as http://127.0.0.1:8080/power");
+  if (url != nullptr && energy.source != "pdu" && !automatic)
+    issues.add(url->at, "energy.url", "is used with source: pdu or auto only, not " + energy.source);
+  for (const auto& [name, watts] : {std::pair("energy.idle", idle), std::pair("energy.busy", busy)})
+    if (watts != nullptr && energy.source != "model" && !automatic)
+      issues.add(watts->at, name, "is used with source: model or auto only, not " + energy.source);
+  if ((idle == nullptr) != (busy == nullptr))
+    issues.add((idle != nullptr ? idle : busy)->at, "energy",
+               "idle and busy go together: give both or neither");
+  if (energy.idle && energy.busy && *energy.idle >= *energy.busy)
+    issues.add(
+        idle->at, "energy.idle",
+        fmt::format("must be below busy, but {} is not below {}", text(*energy.idle), text(*energy.busy)));
+}
+
+std::string default_name(const Program& program) {
+  if (program.built_in()) return program.model + "-" + program.dataset;
+  const auto& path = program.command[0];
+  std::string name = path.substr(path.find_last_of('/') + 1).substr(0, 64);
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '-') c = '-';
+  return name.empty() || name[0] == '.' || name[0] == '-' ? "command" : name;
+}
+
+}  // namespace tandem::spec

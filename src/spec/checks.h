@@ -1,0 +1,32 @@
+// What the tables cannot say of one key alone, the same for every kind of spec. Pure functions.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/catalogue.h"
+#include "spec/document.h"
+#include "spec/job.h"
+
+namespace tandem::spec {
+
+template <class Entry>
+const Entry* find(const std::vector<Entry>& entries, const std::string& name) {
+  const auto found =
+      std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
+  return found == entries.end() ? nullptr : &*found;
+}
+
+inline bool is_map(const Node* node) {
+  return node != nullptr && node->kind == Node::Kind::map;
+}
+
+// Exactly one of the two forms, and a model with a dataset it can learn from.
+void check_program(const Node* program, const Program&, const Catalogue&, Issues&);
+void check_energy(const Node* energy, const EnergySpec&, Issues&);
+
+// "lenet5-digits", or the command's base name with what a name may not hold turned into '-'.
+std::string default_name(const Program&);
+
+}  // namespace tandem::spec

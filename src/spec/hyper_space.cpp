@@ -1,0 +1,268 @@
+// `hyper` of a tuning spec: which of its entries vary, when each exists, in which order, and what must hold.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "spec/checks.h"
+#include "spec/domains.h"
+#include "spec/hyper.h"
+#include "spec/hyper_row.h"
+
+namespace tandem::spec {
+namespace {
+
+const std::vector<std::string> kSystemNames{"cores", "memory", "speed"};
+
+bool is_system(const std::string& name) {
+  return std::find(kSystemNames.begin(), kSystemNames.end(), name) != kSystemNames.end();
+}
+
+// A hyperparameter of the job. With neither domain nor value it was bad, and that has been reported.
+struct Hyper {
+  Field row;
+  std::string path;
+  const Node* when_node = nullptr;
+  std::optional<Domain> domain;
+  std::optional<Value> value;  // fixed: written so, or the model's default
+  std::optional<Condition> when;
+  std::optional<std::size_t> after;  // the one its condition names, unless that is fixed
+  bool gone = false;                 // its condition can never hold
+};
+
+std::string values_text(const Domain& domain) {
+  if (domain.kind != Domain::Kind::choice)
+    return fmt::format("lies between {} and {}", domain.low, domain.high);
+  std::vector<std::string> shown;
+  for (const auto& choice : domain.choices) {
+    if (shown.size() == 10) {
+      shown.emplace_back("...");
+      break;
+    }
+    shown.push_back(quote(tandem::text(choice)));
+  }
+  return "is one of " + join(shown);
+}
+
+class SpaceReader {
+ public:
+  SpaceReader(const ModelEntry* model, TuneJob& job, Issues& issues)
+      : model_(model), job_(job), issues_(issues) {}
+
+  void read(const Node* hyper) {
+    if (is_map(hyper) && hyper->entries.size() > kMostParameters)
+      issues_.add(hyper->at, "hyper",
+                  fmt::format("has {} hyperparameters; at most {} are allowed", hyper->entries.size(),
+                              kMostParameters));
+    else if (is_map(hyper))
+      for (const auto& entry : hyper->entries) read_entry(entry);
+    add_defaults();
+    for (auto& parameter : all_) read_condition(parameter);
+    resolve(in_order());
+  }
+
+  void read_constraints(const Node* node) {
+    if (node == nullptr) return;
+    if (node->items.size() > kMostConstraints) {
+      issues_.add(node->at, "constraints",
+                  fmt::format("are {}; at most {} are allowed", node->items.size(), kMostConstraints));
+      return;
+    }
+    if (node->kind == Node::Kind::scalar) read_constraint(*node, "constraints");
+    for (std::size_t i = 0; i < node->items.size(); ++i)
+      read_constraint(node->items[i], fmt::format("constraints[{}]", i));
+  }
+
+ private:
+  // Without a good program nobody knows which hyperparameters there are.
+  bool names_are_known() const { return model_ != nullptr || !job_.base.program.command.empty(); }
+
+  void add(Hyper parameter) {
+    index_.emplace(parameter.row.name, all_.size());
+    all_.push_back(std::move(parameter));
+  }
+
+  void read_entry(const Entry& entry) {
+    if (entry.key == "epochs") return;  // the table has refused it
+    const std::string path = join_path("hyper", entry.key);
+    const auto row = hyper_row(model_, entry, path, Domains::all, issues_);
+    if (!row) return;
+    if (is_system(entry.key))
+      issues_.add(entry.at, path,
+                  "is the name of a system parameter, and one name cannot mean two things in a search; "
+                  "choose another");
+    Hyper parameter{.row = *row, .path = path, .domain = {}, .value = {}, .when = {}, .after = {}};
+    if (entry.value.kind == Node::Kind::map) {
+      parameter.domain = read_domain(*row, entry.value, path, issues_);
+      parameter.when_node = entry.value.find("when");
+    } else if (const auto found = read_value(*row, entry.value, path, issues_)) {
+      parameter.value = to_value(*found);
+    }
+    add(std::move(parameter));
+  }
+
+  void add_defaults() {
+    if (model_ == nullptr) return;
+    for (const auto& rule : model_->hyper)
+      if (rule.name != "epochs" && !index_.contains(rule.name))
+        add({.row = hyper_field(rule, Domains::all),
+             .path = "",
+             .domain = {},
+             .value = fallback(rule),
+             .when = {},
+             .after = {}});
+  }
+
+  void read_condition(Hyper& parameter) {
+    const Node* node = parameter.when_node;
+    if (node == nullptr || node->kind == Node::Kind::broken) return;
+    const std::string path = parameter.path + ".when";
+    if (node->kind != Node::Kind::map || node->entries.size() != 1) {
+      const std::string found =
+          node->kind == Node::Kind::map ? fmt::format("{} keys", node->entries.size()) : kind_text(*node);
+      issues_.add(node->at, path,
+                  "must name one hyperparameter and its values, such as {optimizer: sgd}, not " + found);
+      return;
+    }
+    const auto& [name, at, values] = node->entries[0];
+    const auto found = index_.find(name);
+    if (found != index_.end()) {
+      const Hyper& on = all_[found->second];
+      if (!on.value) parameter.after = found->second;
+      parameter.when = read_values(on, values, join_path(path, name));
+    } else if (names_are_known()) {
+      issues_.add(at, join_path(path, name),
+                  "names no hyperparameter of this spec" + suggestion(name, false));
+    }
+  }
+
+  // The values a condition asks for: one, or a list.
+  std::optional<Condition> read_values(const Hyper& on, const Node& node, const std::string& path) {
+    Field row = on.row;
+    row.domains = Domains::never;
+    std::vector<Value> values;
+    if (node.kind == Node::Kind::list) {
+      const auto several = read_choices(row, node, path, issues_);
+      if (!several) return std::nullopt;
+      values = *several;
+    } else {
+      const auto one = read_value(row, node, path, issues_);
+      if (!one) return std::nullopt;
+      values.push_back(to_value(*one));
+    }
+    if (const auto never = on.domain ? first_outside(*on.domain, values) : std::nullopt) {
+      issues_.add(node.at, path,
+                  fmt::format("is never {}: {} {}", quote(tandem::text(*never)), quote(on.row.name),
+                              values_text(*on.domain)));
+      return std::nullopt;
+    }
+    return Condition{on.row.name, std::move(values)};
+  }
+
+  // As written, but each after the one its condition names. Reports circles, and leaves them out.
+  std::vector<std::size_t> in_order() {
+    std::vector<std::vector<std::size_t>> waiting(all_.size());
+    std::set<std::size_t> ready;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      if (all_[i].after)
+        waiting[*all_[i].after].push_back(i);
+      else
+        ready.insert(i);
+    }
+    std::vector<std::size_t> order;
+    while (!ready.empty()) {
+      order.push_back(*ready.begin());
+      ready.erase(ready.begin());
+      for (const auto next : waiting[order.back()]) ready.insert(next);
+    }
+    if (order.size() < all_.size()) report_circles(order);
+    return order;
+  }
+
+  void report_circles(const std::vector<std::size_t>& good) {
+    std::vector<bool> seen(all_.size());
+    for (const auto i : good) seen[i] = true;
+    for (std::size_t from = 0; from < all_.size(); ++from) {
+      std::vector<std::size_t> path;
+      std::size_t at = from;
+      for (; !seen[at]; at = *all_[at].after) seen[at] = true, path.push_back(at);
+      const auto begin = std::find(path.begin(), path.end(), at);
+      if (begin == path.end()) continue;  // it ends in a circle that was reported
+      std::vector<std::string> names;
+      for (auto i = begin; i != path.end(); ++i) names.push_back(quote(all_[*i].row.name));
+      names.push_back(names[0]);
+      issues_.add(all_[at].when_node->at, all_[at].path + ".when",
+                  "conditions go in a circle: " + printable(join(names, " needs "), 400));
+    }
+  }
+
+  void resolve(const std::vector<std::size_t>& order) {
+    for (const auto i : order) {
+      Hyper& parameter = all_[i];
+      if (parameter.value) job_.base.hyper[parameter.row.name] = *parameter.value;
+      if (!parameter.domain) continue;
+      if (parameter.when) decide(parameter);
+      if (!parameter.gone)
+        job_.hyper.parameters.push_back({parameter.row.name, *parameter.domain, parameter.when});
+    }
+  }
+
+  void decide(Hyper& parameter) {
+    const Hyper& on = all_[index_.at(parameter.when->parameter)];
+    const auto& values = parameter.when->values;
+    const bool met = on.value && std::any_of(values.begin(), values.end(),
+                                             [&](const Value& value) { return same(value, *on.value); });
+    parameter.gone = on.gone || (on.value && !met);
+    if (met) parameter.when.reset();
+  }
+
+  // The nearest name, for the first few mistakes: comparing all with all would take seconds.
+  std::string suggestion(const std::string& name, bool with_system) {
+    if (suggestions_-- <= 0) return "";
+    std::vector<std::string> known = with_system ? kSystemNames : std::vector<std::string>();
+    for (const auto& parameter : all_) known.push_back(parameter.row.name);
+    return did_you_mean(name, known);
+  }
+
+  void read_constraint(const Node& node, const std::string& path) {
+    if (node.kind != Node::Kind::scalar || !meaning(node).value ||
+        !std::holds_alternative<std::string>(*meaning(node).value))
+      return;  // the table has refused it
+    auto parsed = Expression::parse(node.text);
+    if (const auto* problem = std::get_if<std::string>(&parsed)) {
+      issues_.add(node.at, path, *problem);
+      return;
+    }
+    auto& expression = std::get<Expression>(parsed);
+    std::vector<std::string> unknown;
+    for (const auto& name : expression.names())
+      if (!index_.contains(name) && !is_system(name)) unknown.push_back(name);
+    if (!unknown.empty() && names_are_known())
+      issues_.add(
+          node.at, path,
+          printable(join(unknown), 200) +
+              (unknown.size() == 1 ? " is neither a hyperparameter" : " are neither hyperparameters") +
+              " nor cores, memory or speed" + suggestion(unknown[0], true) + "; words are written in quotes");
+    job_.hyper.constraints.push_back(std::move(expression));
+  }
+
+  const ModelEntry* model_;
+  TuneJob& job_;
+  Issues& issues_;
+  std::vector<Hyper> all_;
+  std::map<std::string, std::size_t> index_;
+  int suggestions_ = 50;
+};
+
+}  // namespace
+
+void read_hyper_space(const Node* hyper, const Node* constraints, const Catalogue& catalogue, TuneJob& job,
+                      Issues& issues) {
+  SpaceReader reader(find(catalogue.models, job.base.program.model), job, issues);
+  reader.read(hyper);
+  reader.read_constraints(constraints);
+}
+
+}  // namespace tandem::spec

@@ -1,0 +1,169 @@
+// The table of a tuning spec: the rows of a training spec, with domains where those have values, and how to
+// search.
+#include "spec/field.h"
+#include "spec/into.h"
+
+namespace tandem::spec {
+namespace {
+
+constexpr double kYear = 365 * 86400.0;
+
+std::optional<std::vector<std::string>> algorithms(const Catalogue& catalogue) {
+  if (catalogue.algorithms.empty()) return std::nullopt;
+  return names(catalogue.algorithms);
+}
+
+std::vector<Field> search_fields(const Catalogue& catalogue) {
+  return {
+      {.name = "algorithm",
+       .description = "how points are chosen and how long trials run",
+       .fallback = "hyperband",
+       .choices = algorithms(catalogue),
+       .store = into([](TuneJob & job) -> auto& { return job.search.algorithm; })},
+      {.name = "max_epochs",
+       .type = Type::whole,
+       .description = "the most epochs a trial may run",
+       .fallback = "9",
+       .least = 1,
+       .most = 1e6,
+       .store = into([](TuneJob & job) -> auto& { return job.search.max_epochs; })},
+      {.name = "reduction",
+       .type = Type::whole,
+       .description = "of each rung, one trial in so many goes on",
+       .fallback = "3",
+       .least = 2,
+       .most = 1000,
+       .store = into([](TuneJob & job) -> auto& { return job.search.reduction; })},
+      {.name = "trials",
+       .type = Type::whole,
+       .description = "configurations to start",
+       .otherwise = "the algorithm's own number",
+       .least = 1,
+       .most = 1e6,
+       .store = into([](TuneJob & job) -> auto& { return job.search.trials; })},
+      {.name = "seed",
+       .type = Type::whole,
+       .description = "of everything random; the same seed gives the same run",
+       .fallback = "1",
+       .least = 0,
+       .store = into([](TuneJob & job) -> auto& { return job.search.seed; })},
+      {.name = "pruning",
+       .description = "how trials end early where the algorithm has no rungs of its own",
+       .fallback = "none",
+       .choices = std::vector<std::string>{"none", "halving", "median"},
+       .store = into([](TuneJob & job) -> auto& { return job.search.pruning; })},
+  };
+}
+
+Store goals(bool maximise) {
+  return [maximise](TuneJob& job, const Found& found) {
+    for (const auto& metric : std::get<std::vector<std::string>>(found))
+      job.objective.goals.push_back({metric, maximise});
+  };
+}
+
+std::vector<Field> objective_fields() {
+  return {
+      {.name = "maximise",
+       .type = Type::names,
+       .description = "metrics the program reports; the first is the main goal",
+       .otherwise = "accuracy, when there is no objective",
+       .longest = 128,
+       .store = goals(true)},
+      {.name = "minimise",
+       .type = Type::names,
+       .description = "the same; also train_time and energy, which Tandem measures",
+       .otherwise = "nothing",
+       .longest = 128,
+       .store = goals(false)},
+      {.name = "target",
+       .type = Type::real,
+       .description = "of the main goal: good enough, stop there",
+       .otherwise = "none",
+       .store = into([](TuneJob & job) -> auto& { return job.objective.target; })},
+  };
+}
+
+std::vector<Field> budget_fields() {
+  return {
+      {.name = "time",
+       .type = Type::seconds,
+       .description = "past it the job ends with what it has found",
+       .otherwise = "no limit",
+       .above = 0,
+       .most = kYear,
+       .store = into([](TuneJob & job) -> auto& { return job.budget.time; })},
+      {.name = "energy",
+       .type = Type::joules,
+       .description = "the same for joules",
+       .otherwise = "no limit",
+       .above = 0,
+       .store = into([](TuneJob & job) -> auto& { return job.budget.energy; })},
+  };
+}
+
+// The rows of `system`, each with one value or few.
+Field system_field(Field system) {
+  const auto vary = [&](const char* name, const char* otherwise, Store store) {
+    Field& row = field_at(system.fields, name);
+    row.fallback.clear();
+    row.otherwise = otherwise;
+    row.domains = Domains::few;
+    row.store = std::move(store);
+  };
+  vary("cores", "what the machine has", into([](TuneJob & job) -> auto& { return job.system.cores; }));
+  vary("memory", "no limit", into([](TuneJob & job) -> auto& { return job.system.memory; }));
+  vary("speed", "full speed", into([](TuneJob & job) -> auto& { return job.system.speed; }));
+  system.description = "what it is given of the machine: one value each, or a domain to choose from";
+  return system;
+}
+
+Field refused(Field field, const char* instead) {
+  field.instead = instead;
+  field.required = false;
+  return field;
+}
+
+}  // namespace
+
+std::vector<Field> tune_fields(const Catalogue& catalogue) {
+  auto train = train_fields(catalogue);
+  const auto row = [&](const char* name) -> Field& { return field_at(train, name); };
+  row("kind").choices = std::vector<std::string>{"tune"};
+  Field& epochs = row("hyper.epochs");
+  epochs = refused(epochs, "a search decides how long trials run: write search.max_epochs");
+  row("hyper").domains = Domains::all;
+  row("hyper").description = "hyperparameters, each with one value or a domain such as {log: [0.001, 0.1]}";
+  Field& time = row("limits.time");
+  time = refused(time, "is for training; a search has budget.time for the whole job");
+  return {
+      row("kind"),
+      row("name"),
+      row("program"),
+      {.name = "search",
+       .type = Type::table,
+       .description = "how to search",
+       .fields = search_fields(catalogue)},
+      row("hyper"),
+      {.name = "constraints",
+       .type = Type::names,
+       .description = "what must hold between parameters, such as [\"batch_size % cores == 0\"]",
+       .otherwise = "none",
+       .longest = kLargestDocument},
+      system_field(row("system")),
+      {.name = "objective",
+       .type = Type::table,
+       .description = "what is best; several goals give a Pareto front",
+       .fields = objective_fields()},
+      {.name = "budget",
+       .type = Type::table,
+       .description = "when to end with what was found",
+       .fields = budget_fields()},
+      row("limits"),
+      row("checkpoints"),
+      row("energy"),
+      refused(row("seed"), "a search has its seed among its settings: write search.seed"),
+  };
+}
+
+}  // namespace tandem::spec

@@ -1,0 +1,149 @@
+#include "spec/tune_job.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "spec/journalled.h"
+
+namespace tandem::spec {
+namespace {
+
+using namespace journalled;
+
+constexpr std::array<std::pair<Mode, const char*>, 3> kModes{
+    {{Mode::hyper, "hyper"}, {Mode::joint, "joint"}, {Mode::pipelined, "pipelined"}}};
+constexpr std::size_t kMostSizes = 65536;  // as many as there can be cores
+constexpr std::size_t kMostGoals = 1000;
+
+template <class Number>
+void check_sorted(const std::vector<Number>& numbers, const char* key) {
+  if (std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>()) != numbers.end())
+    damaged(std::string(key) + " are not sorted");
+}
+
+SystemSpace read_system(const json& from) {
+  SystemSpace system;
+  for (const auto& item : list(from, "cores", kMostSizes))
+    system.cores.push_back(whole<int>(item, "cores", 1));
+  for (const auto& item : list(from, "memory", kMostSizes))
+    system.memory.push_back(whole<Bytes>(item, "memory", 1));
+  for (const auto& item : list(from, "speed", kMostSizes)) {
+    system.speed.push_back(not_negative(item, "speed"));
+    if (system.speed.back() == 0 || system.speed.back() > 1) damaged("speed is not a share");
+  }
+  check_sorted(system.cores, "cores");
+  check_sorted(system.memory, "memory");
+  check_sorted(system.speed, "speed");
+  return system;
+}
+
+SearchSpec read_search(const json& from) {
+  SearchSpec search;
+  read_word(from, "algorithm", search.algorithm);
+  read_whole(from, "max_epochs", search.max_epochs, 1);
+  read_whole(from, "reduction", search.reduction, 2);
+  read_whole(from, "trials", search.trials, 1);
+  read_whole(from, "seed", search.seed, std::numeric_limits<std::int64_t>::min());
+  read_word(from, "pruning", search.pruning);
+  return search;
+}
+
+Objective read_objective(const json& from) {
+  Objective objective;
+  if (from.contains("target")) objective.target = finite(from["target"], "target");
+  if (!from.contains("goals")) return objective;
+  objective.goals.clear();
+  std::set<std::string> seen;
+  for (const auto& item : list(from, "goals", kMostGoals)) {
+    const bool whole_goal = item.is_object() && item.contains("metric") && item.contains("maximise");
+    if (!whole_goal || !item["maximise"].is_boolean()) damaged("a goal is " + shown(item));
+    Goal goal{word(item["metric"], "metric"), item["maximise"].get<bool>()};
+    if (goal.metric.empty() || !seen.insert(goal.metric).second) damaged("a goal has no metric of its own");
+    objective.goals.push_back(std::move(goal));
+  }
+  if (objective.goals.empty()) damaged("it has no goal");
+  return objective;
+}
+
+TuneJob read_job(const json& from) {
+  if (!from.is_object() || from.value("kind", "") != "tune") damaged("it is not of kind tune");
+  TuneJob job;
+  if (from.contains("base")) job.base = train_job_from_json(from["base"]);
+  job.hyper = space_from_json(part(from, "hyper"));
+  job.system = read_system(part(from, "system"));
+  job.search = read_search(part(from, "search"));
+  job.objective = read_objective(part(from, "objective"));
+  const json budget = part(from, "budget");
+  read_quantity(budget, "time", job.budget.time);
+  read_quantity(budget, "energy", job.budget.energy);
+  std::string mode = name(job.mode);
+  read_word(from, "mode", mode);
+  const auto known = mode_from(mode);
+  if (!known) damaged("mode is " + shown(mode));
+  job.mode = *known;
+  read_whole(from, "hyper_cores", job.hyper_cores, 1);
+  read_whole(from, "warm_repetitions", job.warm_repetitions, 1);
+  return job;
+}
+
+json search_json(const SearchSpec& search) {
+  json out = {{"algorithm", search.algorithm},
+              {"max_epochs", search.max_epochs},
+              {"reduction", search.reduction},
+              {"seed", search.seed},
+              {"pruning", search.pruning}};
+  if (search.trials) out["trials"] = *search.trials;
+  return out;
+}
+
+json objective_json(const Objective& objective) {
+  json goals = json::array();
+  for (const auto& goal : objective.goals)
+    goals.push_back({{"metric", goal.metric}, {"maximise", goal.maximise}});
+  json out = {{"goals", goals}};
+  if (objective.target) out["target"] = *objective.target;
+  return out;
+}
+
+}  // namespace
+
+const char* name(Mode mode) {
+  return std::find_if(kModes.begin(), kModes.end(), [&](const auto& row) { return row.first == mode; })
+      ->second;
+}
+
+std::optional<Mode> mode_from(const std::string& written) {
+  for (const auto& [mode, word] : kModes)
+    if (written == word) return mode;
+  return std::nullopt;
+}
+
+nlohmann::json to_json(const TuneJob& job) {
+  json budget = json::object();
+  if (job.budget.time) budget["time"] = job.budget.time->value;
+  if (job.budget.energy) budget["energy"] = job.budget.energy->value;
+  json out = {
+      {"kind", "tune"},
+      {"base", to_json(job.base)},
+      {"hyper", to_json(job.hyper)},
+      {"system", {{"cores", job.system.cores}, {"memory", job.system.memory}, {"speed", job.system.speed}}},
+      {"search", search_json(job.search)},
+      {"objective", objective_json(job.objective)},
+      {"budget", budget},
+      {"mode", name(job.mode)}};
+  if (job.hyper_cores) out["hyper_cores"] = *job.hyper_cores;
+  if (job.warm_repetitions) out["warm_repetitions"] = *job.warm_repetitions;
+  return out;
+}
+
+TuneJob tune_job_from_json(const nlohmann::json& from) {
+  try {
+    return read_job(from);
+  } catch (const json::exception& error) {
+    damaged(error.what());
+  }
+}
+
+}  // namespace tandem::spec

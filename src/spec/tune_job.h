@@ -1,0 +1,83 @@
+// A tuning job as Tandem understands it: what may vary, how to search, and what is best.
+//
+// Plain values, kept whole in the journal as JSON, so a run can be resumed without its YAML file.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spec/job.h"
+#include "spec/space.h"
+
+namespace tandem::spec {
+
+// What the program may be given of the machine. An empty list: not in the spec; the tuner then uses what the
+// machine has (cores), or sets no limit (memory, speed). Sorted, no duplicates.
+struct SystemSpace {
+  std::vector<int> cores;
+  std::vector<Bytes> memory;
+  std::vector<double> speed;
+  bool operator==(const SystemSpace&) const = default;
+};
+
+struct SearchSpec {
+  std::string algorithm = "hyperband";  // a name of search::algorithms()
+  std::int64_t max_epochs = 9;          // the most a trial may run
+  std::int64_t reduction = 3;           // of each rung: one in so many goes on
+  std::optional<std::int64_t> trials;   // configurations to start; none: the algorithm's own number
+  std::int64_t seed = 1;
+  std::string pruning = "none";  // for algorithms without rungs of their own: none, halving, median
+  bool operator==(const SearchSpec&) const = default;
+};
+
+// A metric the program reports, or train_time or energy, which Tandem measures.
+struct Goal {
+  std::string metric;
+  bool maximise = true;
+  bool operator==(const Goal&) const = default;
+};
+
+struct Objective {
+  std::vector<Goal> goals{{"accuracy", true}};  // the first is the main one; several: a Pareto front
+  std::optional<double> target;                 // of the main goal: good enough, stop there
+  bool operator==(const Objective&) const = default;
+};
+
+// Past any of these the job ends with what it has found; that is an end, not a failure.
+struct Budget {
+  std::optional<Seconds> time;
+  std::optional<Joules> energy;
+  bool operator==(const Budget&) const = default;
+};
+
+enum class Mode {
+  hyper,      // fixed system parameters: the most cores the spec allows, or --cores
+  joint,      // system parameters in the search space, objective divided by duration
+  pipelined,  // system parameters tuned inside the epochs
+};
+const char* name(Mode);
+std::optional<Mode> mode_from(const std::string&);
+
+struct TuneJob {
+  // Name, program, what is fixed (base.hyper has defaults of the model too), limits, energy. base.epochs is
+  // search.max_epochs, base.seed seeds every trial, base.system is not used.
+  TrainJob base;
+  Space hyper;  // what varies; constraints may also speak of cores, memory (bytes) and speed, and fixed ones
+  SystemSpace system;
+  SearchSpec search;
+  Objective objective;
+  Budget budget;
+  Mode mode = Mode::pipelined;
+  std::optional<int> hyper_cores;  // --mode hyper --cores N
+  // --warm: nothing is searched; every configuration is measured so many times, for later jobs.
+  std::optional<std::int64_t> warm_repetitions;
+
+  bool operator==(const TuneJob&) const = default;
+};
+
+nlohmann::json to_json(const TuneJob&);
+TuneJob tune_job_from_json(const nlohmann::json&);
+
+}  // namespace tandem::spec

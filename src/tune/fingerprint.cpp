@@ -1,0 +1,108 @@
+#include "tune/fingerprint.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+namespace tandem::tune {
+namespace {
+
+constexpr double kNanosecond = 1e-9;
+
+// Made by the machine and its other users, counted in coarse ticks, or the sum of two that are there.
+constexpr std::array<std::string_view, 9> kNotOfTheWork{
+    "involuntary-switches", "context-switches", "cpu-migrations", "major-faults", "read-bytes",
+    "written-bytes",        "user-time",        "system-time",    "task-clock"};
+
+struct Kind {
+  double unit;   // what lies below it is as good as nothing
+  double floor;  // deviation between runs of one work, as a logarithm
+  bool level = false;
+};
+
+// Floors are what runs of one workload differed by on a shared two-core machine.
+Kind kind_of(std::string_view name) {
+  if (name == "resident-bytes") return {0, 0.03, true};
+  if (name == "threads") return {0, 0.3, true};
+  if (name == "minor-faults") return {10, 1.0};  // nearly all of them in the first epoch
+  if (name.ends_with("-switches") || name.ends_with("-calls") || name.ends_with("-faults")) return {10, 0.25};
+  if (name.ends_with("-chars") || name.ends_with("-bytes")) return {1e4, 0.15};
+  return {10, 0.1};  // hardware events come in millions
+}
+
+// A neighbour may take half of a CPU; then an epoch's CPU time grows by a fifth too.
+constexpr double kCpuFloor = 0.4, kCpuUnit = 0.01, kEpochFloor = 0.2;
+
+bool usable(double rate) {
+  return std::isfinite(rate) && rate >= 0;
+}
+
+std::optional<double> find(const Metrics& rates, const char* name) {
+  const auto found = rates.find(name);
+  if (found == rates.end() || !usable(found->second)) return std::nullopt;
+  return found->second;
+}
+
+// CPU seconds a second.
+std::optional<double> cpu_share(const Metrics& rates) {
+  if (const auto clock = find(rates, "task-clock")) return *clock * kNanosecond;
+  const auto user = find(rates, "user-time"), system = find(rates, "system-time");
+  return user && system ? std::optional(*user + *system) : std::nullopt;
+}
+
+// Deviation of the logarithm, were the rate log-normal.
+double log_deviation(double deviation, double mean) {
+  if (!usable(deviation) || deviation <= 0 || mean <= 0) return 0;
+  const double relative = deviation / mean;
+  return std::sqrt(std::log1p(relative * relative));
+}
+
+double cpu_deviation(const KnownWork& work) {
+  const auto share = cpu_share(work.rates), deviation = cpu_share(work.spread);
+  return share && deviation ? log_deviation(*deviation, *share + kCpuUnit) : 0;
+}
+
+// How long an epoch takes in the reference configuration; 0 where that is not said.
+double epoch_seconds(const KnownWork& work) {
+  for (const Measured& measured : work.measured)
+    if (measured.system.cores == work.reference.cores && measured.system.speed == work.reference.speed)
+      return usable(measured.seconds) ? measured.seconds : 0;
+  return 0;
+}
+
+}  // namespace
+
+bool has_cpu_time(const KnownWork& work) {
+  return cpu_share(work.rates).value_or(0) > 0;
+}
+
+Fingerprint fingerprint(const KnownWork& work, bool per_cpu) {
+  assert(!per_cpu || has_cpu_time(work));
+  const auto share = cpu_share(work.rates);
+  const double shared_noise = per_cpu ? cpu_deviation(work) : 0;
+  Fingerprint features;
+  if (share)
+    features["cpu-time"] = {std::log(*share + kCpuUnit), cpu_deviation(work), kCpuFloor, *share <= 0};
+  if (const double seconds = epoch_seconds(work); seconds > 0)
+    features["epoch-time"] = {std::log(seconds * (per_cpu ? *share : 1)), 0, kEpochFloor, false};
+  for (const auto& [name, rate] : work.rates) {
+    if (name.starts_with("pressure-") || !usable(rate)) continue;
+    if (std::find(kNotOfTheWork.begin(), kNotOfTheWork.end(), name) != kNotOfTheWork.end()) continue;
+    const Kind kind = kind_of(name);
+    if (kind.level && rate <= 0) continue;
+    const double by = per_cpu && !kind.level ? *share : 1;
+    const double deviation =
+        log_deviation(find(work.spread, name.c_str()).value_or(0), rate + kind.unit * by);
+    // What a busy neighbour does to the CPU share it does to the rate too, and the division takes it out.
+    const double own = kind.level
+                           ? deviation
+                           : std::sqrt(std::max(0.0, deviation * deviation - shared_noise * shared_noise));
+    features[name] = {std::log(rate / by + kind.unit), own, kind.floor, rate <= 0};
+  }
+  return features;
+}
+
+}  // namespace tandem::tune

@@ -1,0 +1,35 @@
+// What a work's counters say about the work itself, in a form that can be compared: logarithms, with how far
+// each is to be trusted.
+//
+// Rates are per second of wall time, so a neighbour on the same CPU changes all of them; counts are therefore
+// taken per CPU second, which leaves them as they are, and the CPU share is a feature of its own. Where a
+// work has no CPU time they stay per wall second; only works treated the same way are compared. Levels
+// (resident-bytes, threads) are taken as they are. Where a work says how long an epoch takes in the reference
+// configuration, the CPU time of an epoch is a feature too: rates alone cannot tell a network from one twice
+// its size. Left out is what the surroundings do to a program rather
+// than what it does: pressure of the whole machine, being switched out or moved, reads that missed the page
+// cache, and what repeats another counter. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "event/knowledge.h"
+
+namespace tandem::tune {
+
+struct Feature {
+  double value = 0;   // logarithm
+  double spread = 0;  // deviation of it between epochs of this work; 0: not known
+  double floor = 0;   // deviation that runs of one work show although their epochs do not
+  bool zero = false;  // nothing was counted: where both sides say so, it tells nothing
+};
+
+using Fingerprint = std::map<std::string, Feature>;
+
+bool has_cpu_time(const KnownWork&);
+// `per_cpu`: counts per CPU second; the work must have CPU time. Rates that are negative or not finite are
+// left out.
+Fingerprint fingerprint(const KnownWork&, bool per_cpu);
+
+}  // namespace tandem::tune

@@ -1,0 +1,233 @@
+#include "tune/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "search/pareto.h"
+#include "search/points.h"
+#include "tune/goals.h"
+#include "tune/system_tuner.h"
+
+namespace tandem::tune {
+namespace {
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::string state_of(const TaskView& task, const JobView& job) {
+  const bool over = job.state != JobState::running;
+  switch (task.state) {
+    case TaskState::failed:
+      return over && task.last_failure && task.last_failure->failure == Failure::lost ? "stopped" : "failed";
+    case TaskState::ended:
+    case TaskState::stopping:
+      if (!task.epochs.empty() && task.trial && task.reported() >= task.trial->epochs) return "finished";
+      return !task.released && !over ? "held" : "stopped";
+    case TaskState::waiting:
+    case TaskState::held:
+      return over || task.released ? "stopped" : name(task.state);
+    default:
+      return name(task.state);
+  }
+}
+
+TrialOutcome trial_outcome(const spec::TuneJob& tune, const JobView& job, const TaskView& task) {
+  TrialOutcome out{.task = task.id,
+                   .hyper = task.trial->point,
+                   .state = state_of(task, job),
+                   .reason = task.release_reason,
+                   .epochs = static_cast<std::int64_t>(task.epochs.size()),
+                   .joules = task.joules(),
+                   .system = task.granted,
+                   .work = task.work,
+                   .bracket = task.trial->bracket,
+                   .rung = task.trial->rung};
+  if (out.state == "failed" && task.last_failure)
+    out.reason = fmt::format("{}: {}", name(task.last_failure->failure), task.last_failure->detail);
+  if (!task.epochs.empty()) out.train_time = trained_until(task, task.epochs.size() - 1);
+  for (std::size_t i = 0; i < task.epochs.size(); ++i) {
+    const auto values = goal_values(tune.objective, task, i);
+    if (!values) continue;
+    const auto loss = losses(tune, *values, task, i);
+    if (!out.losses.empty() && !(loss.front() < out.losses.front())) continue;
+    out.losses = loss;
+    out.goals = *values;
+    out.best_epoch = task.epochs[i].epoch;
+    out.metrics = task.epochs[i].metrics;
+  }
+  return out;
+}
+
+void choose_best(Outcome& out) {
+  std::vector<search::Losses> all;
+  std::vector<std::size_t> index;
+  for (std::size_t i = 0; i < out.trials.size(); ++i)
+    if (!out.trials[i].losses.empty()) {
+      all.push_back(out.trials[i].losses);
+      index.push_back(i);
+    }
+  if (all.empty()) return;
+  for (std::size_t i : search::front(all)) out.front.push_back(index[i]);
+  std::stable_sort(out.front.begin(), out.front.end(), [&](std::size_t a, std::size_t b) {
+    return out.trials[a].losses.front() < out.trials[b].losses.front();
+  });
+  out.best = out.front.front();
+}
+
+bool has_goal(const spec::TuneJob& job, const std::string& metric) {
+  return std::any_of(job.objective.goals.begin(), job.objective.goals.end(),
+                     [&](const spec::Goal& goal) { return goal.metric == metric; });
+}
+
+// The configuration to train the best trial in, when it is alone.
+void choose_system(Outcome& out, const spec::TuneJob& job, const View& view) {
+  const TrialOutcome& best = out.trials[*out.best];
+  out.best_system = best.system;
+  if (job.mode != spec::Mode::pipelined) {
+    out.system_confidence = job.mode == spec::Mode::hyper ? "fixed, not tuned" : "part of the search";
+    return;
+  }
+  const bool energy = has_goal(job, "energy"), time = has_goal(job, "train_time");
+  const auto cost = [&](const ConfigOutcome& c) {
+    return energy ? c.joules.value_or(c.seconds) * (time ? c.seconds : 1) : c.seconds;
+  };
+  const ConfigOutcome* chosen = nullptr;
+  std::string seen;
+  for (const auto& config : out.best_work) {
+    if (!chosen || cost(config) < cost(*chosen)) chosen = &config;
+    seen +=
+        fmt::format("{}{} {:.3g} s{}", seen.empty() ? "" : ", ",
+                    text(Resources{config.system.cores, 0, config.system.speed}), config.seconds,
+                    config.epochs > 1 ? fmt::format(" ± {:.2g} over {} epochs", config.spread, config.epochs)
+                                      : " in one epoch");
+  }
+  if (chosen) out.best_system = chosen->system;
+  std::set<int> cores;
+  for (const auto& config : out.best_work) cores.insert(config.system.cores);
+  std::string missing;
+  for (int choice : job.system.cores)
+    if (!cores.contains(choice) && choice <= view.nodes.front().capacity.cores)
+      missing += fmt::format("{}{}", missing.empty() ? "" : ", ", choice);
+  out.system_confidence = seen.empty() ? "nothing measured" : "measured an epoch: " + seen;
+  if (!missing.empty()) out.system_confidence += fmt::format("; not measured: {} cores", missing);
+}
+
+}  // namespace
+
+std::vector<std::vector<ConfigOutcome>> work_outcomes(const View& view, JobId id) {
+  using Key = std::tuple<int, double>;  // cores, speed
+  std::vector<std::map<Key, std::vector<const EpochRecord*>>> works;
+  for (const auto& task : view.tasks) {
+    if (task.job != id || task.work < 0) continue;
+    if (static_cast<std::size_t>(task.work) >= works.size())
+      works.resize(static_cast<std::size_t>(task.work) + 1);
+    for (const auto& record : task.epochs)
+      works[static_cast<std::size_t>(task.work)][{record.granted.cores, record.granted.speed}].push_back(
+          &record);
+  }
+  std::vector<std::vector<ConfigOutcome>> out;
+  for (const auto& work : works) {
+    auto& list = out.emplace_back();
+    for (const auto& [key, records] : work) {
+      ConfigOutcome config{.system = records.back()->granted,
+                           .epochs = static_cast<std::int64_t>(records.size())};
+      std::vector<double> seconds, off, joules;
+      for (const auto* record : records) seconds.push_back(record->working().value);
+      config.seconds = median(seconds);
+      for (double s : seconds) off.push_back(std::fabs(s - config.seconds));
+      config.spread = median(off);
+      for (const auto* record : records)
+        if (record->energy) joules.push_back(record->energy->joules.value);
+      if (!joules.empty()) config.joules = median(joules);
+      list.push_back(config);
+    }
+  }
+  return out;
+}
+
+Outcome outcome(const View& view, JobId id) {
+  const auto& job = view.jobs[static_cast<std::size_t>(id)];
+  const auto& tune = *job.tune;
+  Outcome out;
+  out.tuning = job.active;
+  std::vector<std::tuple<double, const TaskView*, const EpochRecord*>> epochs;
+  std::set<std::int32_t> reused;
+  for (const auto& task : view.tasks) {
+    if (task.job != id || !task.trial) continue;
+    out.trials.push_back(trial_outcome(tune, job, task));
+    out.failed += out.trials.back().state == "failed";
+    out.joules += task.joules();
+    if (!task.energy_source.empty()) out.energy_source = task.energy_source;
+    out.energy_complete &= task.energy_complete;
+    out.epochs_total += static_cast<std::int64_t>(task.epochs.size());
+    for (const auto& record : task.epochs) {
+      epochs.emplace_back(record.at.value, &task, &record);
+      if (record.phase == Phase::reusing) reused.insert(task.work);
+    }
+    if (task.phase == Phase::reusing) reused.insert(task.work);
+  }
+  out.reused_profiles = static_cast<std::int64_t>(reused.size());
+  // An epoch probed when it was the first of its work in a configuration other than the first seen.
+  std::sort(epochs.begin(), epochs.end(), [](const auto& a, const auto& b) {
+    return std::tuple(std::get<0>(a), std::get<1>(a)->id) < std::tuple(std::get<0>(b), std::get<1>(b)->id);
+  });
+  std::map<std::int32_t, std::set<std::pair<int, double>>> seen;
+  for (const auto& [at, task, record] : epochs) {
+    if (task->work < 0) continue;
+    auto& configs = seen[task->work];
+    const bool fresh = configs.emplace(record->granted.cores, record->granted.speed).second;
+    if (fresh && configs.size() > 1 && record->phase == Phase::probing) ++out.probed_epochs;
+  }
+  choose_best(out);
+  if (!out.best) return out;
+  const auto works = work_outcomes(view, id);
+  const auto work = out.trials[*out.best].work;
+  if (work >= 0 && static_cast<std::size_t>(work) < works.size())
+    out.best_work = works[static_cast<std::size_t>(work)];
+  choose_system(out, tune, view);
+  return out;
+}
+
+spec::TuneJob warming(spec::TuneJob job, const NodeView& node, std::int64_t repetitions) {
+  const auto system = on_node(job.system, node);
+  spec::Space batches;
+  for (const auto& parameter : job.hyper.parameters) {
+    const bool is_batch = batch_of({{parameter.name, std::int64_t{1}}}) > 0;
+    if (is_batch && parameter.domain.kind == spec::Domain::Kind::choice) {
+      batches.parameters.push_back({parameter.name, parameter.domain, std::nullopt});
+    } else if (is_batch) {
+      // The paper's four, as far as the domain has them.
+      spec::Domain some{spec::Domain::Kind::choice};
+      for (std::int64_t batch : {32, 64, 512, 1024})
+        if (spec::contains(parameter.domain, batch)) some.choices.emplace_back(batch);
+      if (some.choices.empty()) some.choices.push_back(search::at(parameter.domain, 0.5));
+      batches.parameters.push_back({parameter.name, some, std::nullopt});
+    } else if (!parameter.when) {
+      job.base.hyper[parameter.name] = search::at(parameter.domain, 0.5);
+    }
+  }
+  // A search needs something that varies, if only one choice.
+  if (batches.parameters.empty())
+    batches.parameters.push_back({"warm", {spec::Domain::Kind::choice, {std::int64_t{0}}}, std::nullopt});
+  job.hyper = batches;
+  job.search.algorithm = "grid";
+  job.search.trials.reset();
+  job.search.pruning = "none";
+  job.search.max_epochs = job.base.epochs =
+      static_cast<std::int64_t>(system.cores.size() * system.speed.size()) * repetitions;
+  job.objective.goals.resize(1);
+  job.objective.target.reset();
+  job.mode = spec::Mode::pipelined;
+  job.warm_repetitions = repetitions;
+  return job;
+}
+
+}  // namespace tandem::tune

@@ -1,0 +1,28 @@
+#include "tune/retry.h"
+
+#include <algorithm>
+
+namespace tandem::tune {
+
+bool worth_another_attempt(const TaskView& task, const TaskFailed& failed, int retries) {
+  if (failed.failure == Failure::lost) return true;
+  if (task.failures > retries) return false;
+  const bool progressed = !task.epochs.empty() && task.epochs.back().attempt == failed.attempt;
+  switch (failed.failure) {
+    case Failure::killed:
+    case Failure::stalled:
+      return true;
+    case Failure::crashed:
+      return progressed;
+    default:
+      return false;
+  }
+}
+
+bool fits_somewhere(const View& view, const Resources& wanted) {
+  return std::any_of(view.nodes.begin(), view.nodes.end(), [&](const NodeView& node) {
+    return wanted.cores <= node.capacity.cores && wanted.memory <= node.capacity.memory;
+  });
+}
+
+}  // namespace tandem::tune

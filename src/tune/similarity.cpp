@@ -1,0 +1,303 @@
+#include "tune/similarity.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "stats/kmeans.h"
+#include "tune/fingerprint.h"
+
+namespace tandem::tune {
+namespace {
+
+// Calibrated on first epochs on a shared two-core machine without hardware counters: runs of one network and
+// dataset lay up to 0.9 apart, with another optimizer up to 1.7, different networks at least 2.4 (but for two
+// nearly equal tiny ones).
+constexpr double kReach = 2.0;
+// Up to this deviation (as a logarithm) a feature has full weight; a noisier one loses it by the square.
+constexpr double kSteady = 0.2;
+// What is known of a feature's noise in general counts as much as so many epochs of the work itself.
+constexpr double kPriorEpochs = 2;
+// Clusters up to this root mean squared distance, in deviations, are as narrow as one work.
+constexpr double kNarrow = 1.5;
+
+using Pool = std::map<std::string, double>;  // usual deviation of each feature between epochs of one work
+
+double square(double x) {
+  return x * x;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Epochs the spread of a work was taken over.
+double epochs_of(const KnownWork& work) {
+  for (const Measured& measured : work.measured)
+    if (measured.system.cores == work.reference.cores && measured.system.speed == work.reference.speed)
+      return static_cast<double>(std::max<std::int64_t>(measured.epochs, 1));
+  return kPriorEpochs;
+}
+
+// A work made ready for being compared.
+struct Print {
+  explicit Print(const KnownWork& work)
+      : has_cpu(has_cpu_time(work)), epochs(epochs_of(work)), per_wall(fingerprint(work, false)) {
+    if (has_cpu) per_cpu = fingerprint(work, true);
+  }
+  bool has_cpu;
+  double epochs;
+  Fingerprint per_wall, per_cpu;
+};
+
+// The median over the works: one noisy work shall not make the others look alike.
+Pool pooled(std::span<const Print> prints, bool per_cpu) {
+  std::map<std::string, std::vector<double>> seen;
+  for (const Print& print : prints)
+    for (const auto& [name, feature] : per_cpu ? print.per_cpu : print.per_wall)
+      if (feature.spread > 0) seen[name].push_back(feature.spread);
+  Pool pool;
+  for (auto& [name, spreads] : seen) pool[name] = median(std::move(spreads));
+  return pool;
+}
+
+double usual(const Pool& pool, const std::string& name) {
+  const auto found = pool.find(name);
+  return found == pool.end() ? 0 : found->second;
+}
+
+double variance(const Feature& feature, double epochs, double usual) {
+  if (feature.spread <= 0) return square(usual);
+  if (usual <= 0) return square(feature.spread);
+  return (epochs * square(feature.spread) + kPriorEpochs * square(usual)) / (epochs + kPriorEpochs);
+}
+
+double weight(double deviation) {
+  return std::min(1.0, square(kSteady / deviation));
+}
+
+bool comparable(const KnownWork& a, const KnownWork& b) {
+  return a.machine == b.machine && a.batch == b.batch && a.reference == b.reference;
+}
+
+// All that is known, ready for being compared.
+struct Known {
+  explicit Known(std::span<const KnownWork> all) : works(all.begin(), all.end()) {
+    for (const KnownWork& work : works) prints.emplace_back(work);
+    cpu_pool = pooled(prints, true);
+    wall_pool = pooled(prints, false);
+  }
+
+  // The root of the weighted mean squared difference, in deviations, of what both have. Nothing where they
+  // have little in common.
+  std::optional<double> distance(const Print& a, const Print& b) const {
+    const bool per_cpu = a.has_cpu && b.has_cpu;
+    const Fingerprint& left = per_cpu ? a.per_cpu : a.per_wall;
+    const Fingerprint& right = per_cpu ? b.per_cpu : b.per_wall;
+    double sum = 0, weights = 0;
+    std::size_t shared = 0;
+    for (const auto& [name, mine] : left) {
+      const auto found = right.find(name);
+      if (found == right.end()) continue;
+      ++shared;
+      const Feature& theirs = found->second;
+      if (mine.zero && theirs.zero) continue;
+      const double usually = usual(per_cpu ? cpu_pool : wall_pool, name);
+      double noise = (variance(mine, a.epochs, usually) + variance(theirs, b.epochs, usually)) / 2;
+      // A single epoch says nothing of its noise: then the other's counts alone.
+      if (mine.spread <= 0) noise = variance(theirs, b.epochs, usually);
+      if (theirs.spread <= 0) noise = variance(mine, a.epochs, usually);
+      const double deviation = std::sqrt(noise + square(mine.floor));
+      sum += weight(deviation) * square((mine.value - theirs.value) / deviation);
+      weights += weight(deviation);
+    }
+    if (weights <= 0 || 2 * shared < std::min(left.size(), right.size())) return std::nullopt;
+    return std::sqrt(sum / weights);
+  }
+
+  std::vector<KnownWork> works;
+  std::vector<Print> prints;
+  Pool cpu_pool, wall_pool;
+};
+
+class Nearest final : public Similarity {
+ public:
+  explicit Nearest(std::span<const KnownWork> known) : known_(known) {}
+
+  std::optional<Match> find(const KnownWork& work) const override {
+    const Print print(work);
+    std::optional<Match> best;
+    for (std::size_t i = 0; i < known_.works.size(); ++i) {
+      if (!comparable(work, known_.works[i])) continue;
+      const auto distance = known_.distance(print, known_.prints[i]);
+      if (distance && (!best || *distance < best->distance)) best = Match{i, *distance, kReach};
+    }
+    return best;
+  }
+
+ private:
+  Known known_;
+};
+
+// Works as points in one space: the features all of them have, each divided by its deviation and weighted, so
+// that Euclid's distance is the one above but for a common factor.
+class Space {
+ public:
+  explicit Space(std::span<const Print> prints) {
+    per_cpu_ = std::all_of(prints.begin(), prints.end(), [](const Print& print) { return print.has_cpu; });
+    const Pool pool = pooled(prints, per_cpu_);
+    struct Seen {
+      std::size_t times = 0;
+      bool ever = false;
+      double floor = 0;
+    };
+    std::map<std::string, Seen> seen;
+    for (const Print& print : prints)
+      for (const auto& [name, feature] : of(print)) {
+        Seen& here = seen[name];
+        ++here.times, here.ever |= !feature.zero, here.floor = feature.floor;
+      }
+    for (const auto& [name, here] : seen) {
+      if (here.times < prints.size() || !here.ever) continue;
+      const double deviation = std::sqrt(square(usual(pool, name)) + square(here.floor));
+      names_.push_back(name);
+      scales_.push_back(std::sqrt(weight(deviation)) / deviation);
+      total_weight_ += weight(deviation);
+    }
+  }
+
+  stats::Point point(const Print& print) const {
+    stats::Point out;
+    for (std::size_t i = 0; i < names_.size(); ++i) out.push_back(of(print).at(names_[i]).value * scales_[i]);
+    return out;
+  }
+  const std::vector<std::string>& names() const { return names_; }
+  double total_weight() const { return total_weight_; }
+
+ private:
+  const Fingerprint& of(const Print& print) const { return per_cpu_ ? print.per_cpu : print.per_wall; }
+
+  bool per_cpu_ = false;
+  std::vector<std::string> names_;
+  std::vector<double> scales_;
+  double total_weight_ = 0;
+};
+
+// PipeTune's: clusters of comparable works; within reach of a centre a work is like the members there.
+class ByClusters final : public Similarity {
+ public:
+  explicit ByClusters(std::span<const KnownWork> known) : known_(known) {
+    using Key = std::tuple<std::string, double, int, Bytes, double>;
+    std::map<Key, std::vector<std::size_t>> groups;
+    for (std::size_t i = 0; i < known_.works.size(); ++i) {
+      const KnownWork& work = known_.works[i];
+      const Resources& at = work.reference;
+      groups[{work.machine, work.batch, at.cores, at.memory, at.speed}].push_back(i);
+    }
+    for (const auto& [key, members] : groups) add_clusters(members);
+  }
+
+  std::optional<Match> find(const KnownWork& work) const override {
+    const Print print(work);
+    const Cluster* nearest = nullptr;
+    std::optional<Match> best;
+    for (const Cluster& cluster : clusters_) {
+      if (!comparable(known_.works[cluster.members.front()], work)) continue;
+      const auto distance = known_.distance(print, cluster.centre);
+      if (!distance || (best && *distance >= best->distance)) continue;
+      best = Match{0, *distance, kReach * std::max(1.0, cluster.width)};
+      nearest = &cluster;
+    }
+    if (!best) return best;
+    std::optional<double> least;
+    for (const std::size_t member : nearest->members) {
+      const auto distance = known_.distance(print, known_.prints[member]);
+      if (distance && (!least || *distance < *least)) least = distance, best->known = member;
+    }
+    return least ? best : std::nullopt;
+  }
+
+ private:
+  struct Cluster {
+    std::vector<std::size_t> members;  // indices of known works
+    Print centre;
+    double width = 0;  // root mean squared distance of the members, in deviations
+  };
+
+  void add_clusters(const std::vector<std::size_t>& members) {
+    std::vector<Print> prints;
+    for (const std::size_t member : members) prints.push_back(known_.prints[member]);
+    const Space space(prints);
+    std::vector<stats::Point> points;
+    for (const Print& print : prints) points.push_back(space.point(print));
+    const double total = std::max(space.total_weight(), std::numeric_limits<double>::min());
+    const auto width = [&](double mean_squared) { return std::sqrt(mean_squared / total); };
+
+    stats::Clusters found;
+    // Every cluster that is wider than one work asks for one more.
+    for (std::size_t k = 2, wide = 1; wide > 0; k += wide) {
+      found = stats::kmeans(points, {.k = k, .starts = 4});
+      wide = 0;
+      if (k < points.size())
+        for (const double squared : found.mean_squared) wide += width(squared) > kNarrow;
+    }
+    for (std::size_t c = 0; c < found.centres.size(); ++c) {
+      std::vector<std::size_t> inside;
+      for (std::size_t m = 0; m < members.size(); ++m)
+        if (found.assignment[m] == c) inside.push_back(members[m]);
+      clusters_.push_back({inside, Print(mean(inside)), width(found.mean_squared[c])});
+    }
+  }
+
+  // Of what all of these have.
+  KnownWork mean(const std::vector<std::size_t>& members) const {
+    KnownWork out;
+    std::map<std::string, std::size_t> counts;
+    for (const std::size_t member : members)
+      for (const auto& [name, rate] : known_.works[member].rates) {
+        out.rates[name] += rate / static_cast<double>(members.size());
+        ++counts[name];
+      }
+    std::erase_if(out.rates, [&](const auto& rate) { return counts[rate.first] < members.size(); });
+    return out;
+  }
+
+  Known known_;
+  std::vector<Cluster> clusters_;
+};
+
+}  // namespace
+
+const std::vector<SimilarityEntry>& similarities() {
+  static const std::vector<SimilarityEntry> all{
+      {"nearest", "the most alike work, within what epochs of one work lie apart"},
+      {"kmeans", "PipeTune's: the nearest cluster, within reach of its centre"},
+  };
+  return all;
+}
+
+std::unique_ptr<Similarity> make_similarity(const std::string& name, std::span<const KnownWork> known) {
+  if (name == "nearest") return std::make_unique<Nearest>(known);
+  if (name == "kmeans") return std::make_unique<ByClusters>(known);
+  std::vector<std::string> names;
+  for (const auto& entry : similarities()) names.push_back(entry.name);
+  throw UserError("there is no similarity '" + printable(name, 80) + "'" + did_you_mean(name, names) +
+                  "; they are " + join(names));
+}
+
+Features features(std::span<const KnownWork> works) {
+  std::vector<Print> prints;
+  for (const KnownWork& work : works) prints.emplace_back(work);
+  const Space space(prints);
+  Features out{space.names(), {}};
+  for (const Print& print : prints) out.rows.push_back(space.point(print));
+  return out;
+}
+
+}  // namespace tandem::tune

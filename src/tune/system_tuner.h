@@ -1,0 +1,77 @@
+// Tunes system parameters inside the epochs of a job's trials: PipeTune's Algorithm 1, and past it.
+//
+// A trial's first epoch runs in the reference configuration (fewest cores, most memory, full speed) and is
+// its profile. Then, in this order: a work of this job is alike: join it. An earlier job's work is alike,
+// within the limit: reuse what was measured there. Else it is a new work, to be probed. New trials are
+// presumed to be like the work of their batch size that has most trials, and skip the profiling.
+//
+// Where only time counts, cores are left to the allocator: every core count is an option with its expected
+// time, so that a configuration is probed when cores would idle otherwise, and a trial that may win is given
+// what nobody measured yet (rule of `candidate`). Speed is then always full, since less is never faster.
+// Where energy counts, configurations are probed one an epoch and the best by cost is kept: joules, or joules
+// times seconds where both are goals. Memory is the smallest choice that holds what the work was seen to use.
+//
+// When the machine's load shifts, a work forgets and is probed again. One owner; pure.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "event/view.h"
+#include "spec/tune_job.h"
+#include "tune/similarity.h"
+#include "tune/works.h"
+
+namespace tandem::tune {
+
+struct SystemPlan {
+  std::vector<Option> options;  // empty: no configuration satisfies the constraints
+  Phase phase = Phase::none;
+  std::int32_t work = -1;
+};
+
+class SystemTuner {
+ public:
+  SystemTuner(const spec::TuneJob&, const NodeView&, std::vector<KnownWork> known);
+
+  // How to run the next epoch of a trial. `candidate`: it may well be the best one.
+  SystemPlan plan(TaskId, const Values& hyper, bool candidate);
+  // An epoch of the trial has ended; it is the last of task.epochs.
+  void ended(const TaskView&, const Values& hyper);
+
+  // History: the trial was taken to be of this work; -1: it was not known.
+  void assign(TaskId, std::int32_t work);
+
+  std::int32_t work_of(TaskId) const;  // -1: not known
+  int shifts() const { return shifts_; }
+  std::vector<KnownWork> learned() const;
+
+ private:
+  std::vector<Resources> configurations(const Values& hyper) const;
+  Bytes memory_for(const Work*, const std::vector<Bytes>& choices) const;
+  std::int32_t classify(const EpochRecord&, double batch);
+  std::int32_t presumed(double batch) const;
+  SystemPlan plan_for_time(const std::vector<Resources>&, std::int32_t work, bool candidate) const;
+  SystemPlan plan_for_energy(const std::vector<Resources>&, std::int32_t work) const;  // and for warming
+  double cost(const Cost&) const;
+
+  spec::TuneJob job_;
+  std::string machine_;
+  int capacity_ = 1;
+  spec::SystemSpace space_;  // what of it this machine can give
+  Resources reference_;
+  bool energy_counts_ = false, time_counts_ = false;
+  std::vector<KnownWork> known_;
+  std::unique_ptr<Similarity> known_works_;
+  std::vector<Work> works_;
+  std::map<TaskId, std::int32_t> work_of_;
+  int shifts_ = 0;
+};
+
+// What of the spec's system space a node can give; cores that were not in the spec: 1, 2, 4 … and all.
+spec::SystemSpace on_node(const spec::SystemSpace&, const NodeView&);
+// The batch size among hyperparameters; 0 where there is none.
+double batch_of(const Values& hyper);
+
+}  // namespace tandem::tune

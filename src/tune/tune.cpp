@@ -1,0 +1,70 @@
+#include "tune/tune.h"
+
+#include "base/error.h"
+#include "tune/tuning.h"
+
+namespace tandem::tune {
+namespace {
+
+// The job an event is about, if it is about one.
+std::optional<JobId> job_of(const View& view, const EventBody& body) {
+  return std::visit(
+      [&](const auto& e) -> std::optional<JobId> {
+        if constexpr (requires { e.job; }) return e.job;
+        if constexpr (requires { e.task; }) return view.tasks[static_cast<std::size_t>(e.task)].job;
+        return std::nullopt;
+      },
+      body);
+}
+
+}  // namespace
+
+TuneController::TuneController() = default;
+TuneController::~TuneController() = default;
+
+Tuning* TuneController::of(const View& view, const Event& event) {
+  const auto id = job_of(view, event.body);
+  const auto found = id ? jobs_.find(*id) : jobs_.end();
+  return found == jobs_.end() ? nullptr : found->second.get();
+}
+
+std::vector<DecisionBody> TuneController::step(const View& view, const Event& event) {
+  std::vector<DecisionBody> out;
+  if (const auto* submitted = std::get_if<JobSubmitted>(&event.body)) {
+    if (!submitted->tune) return out;
+    try {
+      auto& tuning = jobs_[submitted->job] = std::make_unique<Tuning>(submitted->job, view);
+      tuning->began(view, out);
+    } catch (const UserError& e) {
+      jobs_.erase(submitted->job);
+      out = {FinishJob{submitted->job, JobState::failed, e.what()}};
+    }
+    return out;
+  }
+  if (std::holds_alternative<Woke>(event.body) || std::holds_alternative<DecisionRefused>(event.body)) {
+    for (auto& [id, tuning] : jobs_) tuning->woke(view, out);
+    return out;
+  }
+  Tuning* tuning = of(view, event);
+  if (!tuning) return out;
+  if (const auto* epoch = std::get_if<EpochEnded>(&event.body)) tuning->epoch_ended(view, *epoch, out);
+  if (const auto* failed = std::get_if<TaskFailed>(&event.body)) tuning->task_failed(view, failed->task, out);
+  if (const auto* ended = std::get_if<TaskEnded>(&event.body)) tuning->task_ended(view, ended->task, out);
+  if (std::holds_alternative<JobResumed>(event.body)) tuning->resumed(view, out);
+  if (std::holds_alternative<JobCancelled>(event.body)) tuning->cancelled(view, out);
+  return out;
+}
+
+void TuneController::fold(const View& view, const Event& event, std::span<const Decision> decisions) {
+  if (const auto* submitted = std::get_if<JobSubmitted>(&event.body); submitted && submitted->tune) {
+    try {
+      jobs_[submitted->job] = std::make_unique<Tuning>(submitted->job, view);
+    } catch (const UserError&) {
+      jobs_.erase(submitted->job);
+      return;
+    }
+  }
+  for (auto& [id, tuning] : jobs_) tuning->remember(view, event, decisions);
+}
+
+}  // namespace tandem::tune

@@ -1,0 +1,372 @@
+#include "tune/tuning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "tune/goals.h"
+#include "tune/retry.h"
+
+namespace tandem::tune {
+namespace {
+
+const TaskView& task_at(const View& view, TaskId id) {
+  return view.tasks[static_cast<std::size_t>(id)];
+}
+
+bool is_system(const std::string& name) {
+  return name == "cores" || name == "memory" || name == "speed";
+}
+
+template <class T>
+std::vector<Value> as_values(const std::vector<T>& list) {
+  std::vector<Value> out;
+  for (const T& item : list) {
+    if constexpr (std::is_floating_point_v<T>)
+      out.emplace_back(static_cast<double>(item));
+    else
+      out.emplace_back(static_cast<std::int64_t>(item));
+  }
+  return out;
+}
+
+void add_choice(spec::Space& space, const std::string& name, std::vector<Value> choices) {
+  space.parameters.push_back({name, {spec::Domain::Kind::choice, std::move(choices)}, std::nullopt});
+}
+
+}  // namespace
+
+spec::Space search_space(const spec::TuneJob& job, const NodeView& node) {
+  spec::Space space = job.hyper;
+  // A fixed hyperparameter that a constraint speaks of is a choice of one.
+  for (const auto& constraint : job.hyper.constraints)
+    for (const auto& name : constraint.names()) {
+      const auto fixed = job.base.hyper.find(name);
+      const bool varies = std::any_of(space.parameters.begin(), space.parameters.end(),
+                                      [&](const spec::Parameter& p) { return p.name == name; });
+      if (fixed != job.base.hyper.end() && !varies) add_choice(space, name, {fixed->second});
+    }
+  if (job.mode != spec::Mode::joint) return space;
+  const auto system = on_node(job.system, node);
+  add_choice(space, "cores", as_values(system.cores));
+  add_choice(space, "memory", as_values(system.memory));
+  add_choice(space, "speed", as_values(system.speed));
+  return space;
+}
+
+Tuning::Tuning(JobId id, const View& view)
+    : id_(id), job_(*view.jobs[static_cast<std::size_t>(id)].tune), known_(view.known) {
+  if (view.nodes.empty()) throw UserError("there is no machine to tune on");
+  // Of several nodes the largest sets what a trial may be given.
+  node_ = *std::max_element(view.nodes.begin(), view.nodes.end(), [](const NodeView& a, const NodeView& b) {
+    return a.capacity.cores < b.capacity.cores;
+  });
+  const auto system = on_node(job_.system, node_);
+  if (system.cores.empty())
+    throw UserError(fmt::format("system.cores: every choice is more than the {} cores of this machine",
+                                node_.capacity.cores));
+  if (system.memory.empty())
+    throw UserError(fmt::format("system.memory: every choice is more than the {} of this machine",
+                                text_bytes(node_.capacity.memory)));
+  searcher_ = search::make_searcher(job_.search, search_space(job_, node_), loss_count(job_));
+  if (job_.mode == spec::Mode::pipelined) tuner_ = std::make_unique<SystemTuner>(job_, node_, known_);
+}
+
+const JobView& Tuning::job(const View& view) const {
+  return view.jobs[static_cast<std::size_t>(id_)];
+}
+
+Tuning::Trial* Tuning::trial_of(TaskId task) {
+  const auto found = by_task_.find(task);
+  return found == by_task_.end() ? nullptr : &trials_[found->second];
+}
+
+Values Tuning::hyper_of(const search::Ask& ask) const {
+  Values hyper = job_.base.hyper;
+  for (const auto& [name, value] : ask.point)
+    if (!is_system(name)) hyper[name] = value;
+  // A parameter whose condition does not hold is not there at all.
+  for (const auto& parameter : job_.hyper.parameters)
+    if (!ask.point.contains(parameter.name)) hyper.erase(parameter.name);
+  return hyper;
+}
+
+// Modes hyper and joint: one configuration for all of a trial's epochs.
+Resources Tuning::fixed_system(const search::Ask& ask) const {
+  const auto system = on_node(job_.system, node_);
+  Resources out{job_.hyper_cores.value_or(system.cores.back()), system.memory.back(), system.speed.back()};
+  if (job_.mode != spec::Mode::joint) return out;
+  out.cores = static_cast<int>(std::get<std::int64_t>(ask.point.at("cores")));
+  out.memory = std::get<std::int64_t>(ask.point.at("memory"));
+  out.speed = std::get<double>(ask.point.at("speed"));
+  return out;
+}
+
+Request Tuning::request(const View& view, const Trial& trial) {
+  Request request{.task = trial.task, .job = id_};
+  TrialPart part{.hyper = hyper_of(trial.ask),
+                 .epochs = job_.search.max_epochs,
+                 .until = trial.ask.until,
+                 .bracket = trial.ask.bracket,
+                 .rung = trial.ask.rung,
+                 .point = trial.ask.point};
+  if (trial.ask.clone_from) {
+    const auto& parent = trials_[static_cast<std::size_t>(*trial.ask.clone_from)];
+    part.clone_from = parent.task;
+    const bool known = static_cast<std::size_t>(trial.task) < view.tasks.size();
+    part.clone_epoch =
+        known && task_at(view, trial.task).trial ? task_at(view, trial.task).trial->clone_epoch : parent.told;
+  }
+  request.epochs_left = std::max<std::int64_t>(trial.ask.until - std::max(trial.told, part.clone_epoch), 1);
+  // A clone before its parent, which would write over what is to be copied.
+  request.priority =
+      static_cast<int>(std::min<std::int64_t>(trial.ask.rung, 1000)) + (part.clone_from ? 1 : 0);
+  if (tuner_) {
+    const bool candidate = trial.ask.rung > 0 && trial.ask.until >= job_.search.max_epochs;
+    auto plan = tuner_->plan(trial.task, part.hyper, candidate);
+    request.options = std::move(plan.options);
+    request.phase = plan.phase;
+    request.work = plan.work;
+    if (!request.options.empty()) request.wanted = request.options.front().resources;
+  } else {
+    request.wanted = fixed_system(trial.ask);
+  }
+  request.trial = std::move(part);
+  return request;
+}
+
+// ---- deciding ----
+
+void Tuning::began(const View& view, std::vector<DecisionBody>& out) {
+  arm_budget(view, out);
+  go_on(view, out);
+}
+
+void Tuning::epoch_ended(const View& view, const EpochEnded& e, std::vector<DecisionBody>& out) {
+  Trial* trial = trial_of(e.task);
+  const auto& task = task_at(view, e.task);
+  account(e);
+  if (!trial || trial->state != State::running || job(view).state != JobState::running ||
+      job(view).cancelled || task.state != TaskState::running)
+    return;
+  if (tuner_) tuner_->ended(task, task.trial->hyper);
+  if (e.epoch <= trial->told) {  // a restarted program repeats what is known
+    out.push_back(request(view, *trial));
+    go_on(view, out);
+    return;
+  }
+  std::string missing;
+  const auto values = goal_values(job_.objective, task, task.epochs.size() - 1, &missing);
+  if (!values) {
+    std::string reported;
+    for (const auto& [name, value] : e.metrics) reported += (reported.empty() ? "" : ", ") + name;
+    finish(JobState::failed,
+           missing == "energy"
+               ? "the objective names energy, but nothing here can tell it; see `tandem doctor`"
+               : fmt::format("the objective names '{}', which the program does not report; it reports {}",
+                             missing, reported.empty() ? "nothing" : reported),
+           out);
+    return;
+  }
+  note_success(*trial, e.epoch, *values);
+  const auto verdict =
+      searcher_->tell(trial->ask.trial, e.epoch, losses(job_, *values, task, task.epochs.size() - 1));
+  const std::int32_t work = tuner_ ? tuner_->work_of(e.task) : -1;
+  if (verdict == search::Verdict::go_on) {
+    out.push_back(request(view, *trial));
+  } else if (verdict == search::Verdict::hold) {
+    trial->state = State::held;
+    out.push_back(Hold{e.task, e.attempt, work});
+  } else {
+    trial->state = State::over;
+    const bool complete = e.epoch >= job_.search.max_epochs;
+    out.push_back(Release{e.task, complete ? "it has run all its epochs" : "others do better", work});
+  }
+  go_on(view, out);
+}
+
+void Tuning::task_failed(const View& view, TaskId id, std::vector<DecisionBody>& out) {
+  Trial* trial = trial_of(id);
+  const auto& task = task_at(view, id);
+  if (!trial || job(view).state != JobState::running) return;
+  if (job(view).cancelled) {
+    cancelled(view, out);
+    return;
+  }
+  if (trial->state == State::running) {
+    if (worth_another_attempt(task, *task.last_failure, job(view).spec.limits.retries))
+      out.push_back(request(view, *trial));
+    else
+      give_up(view, *trial);
+  }
+  go_on(view, out);
+}
+
+void Tuning::task_ended(const View& view, TaskId id, std::vector<DecisionBody>& out) {
+  Trial* trial = trial_of(id);
+  if (!trial || job(view).state != JobState::running) return;
+  if (job(view).cancelled) {
+    cancelled(view, out);
+    return;
+  }
+  // One that is held was ended to make room, and goes on from its checkpoint when its turn comes. One that
+  // should have gone on ended by itself: it has nothing more to say.
+  if (trial->state == State::running) give_up(view, *trial);
+  go_on(view, out);
+}
+
+void Tuning::give_up(const View& view, Trial& trial) {
+  trial.state = State::over;
+  if (const auto& failure = task_at(view, trial.task).last_failure)
+    last_failure_ = fmt::format("{}: {}", name(failure->failure), failure->detail);
+  searcher_->left(trial.ask.trial);
+}
+
+void Tuning::note_success(Trial& trial, std::int64_t epoch, const std::vector<double>& values) {
+  any_success_ = true;
+  trial.told = epoch;
+  const bool more = job_.objective.goals.front().maximise;
+  if (!best_main_ || (more ? values.front() > *best_main_ : values.front() < *best_main_))
+    best_main_ = values.front();
+}
+
+void Tuning::resumed(const View& view, std::vector<DecisionBody>& out) {
+  job_.budget = job(view).tune->budget;
+  arm_budget(view, out);
+  for (const auto& trial : trials_)
+    if (trial.state == State::running && !task_at(view, trial.task).alive)
+      out.push_back(request(view, trial));
+  go_on(view, out);
+}
+
+void Tuning::cancelled(const View& view, std::vector<DecisionBody>& out) {
+  if (job(view).state == JobState::running && !anything_alive(view))
+    finish(JobState::stopped, job(view).cancel_reason, out);
+}
+
+void Tuning::woke(const View& view, std::vector<DecisionBody>& out) {
+  if (job(view).state != JobState::running || job(view).cancelled) return;
+  // A refused start leaves a trial that should run, failed, and asked for by nobody.
+  for (auto& trial : trials_) {
+    if (trial.state != State::running) continue;
+    const auto& task = task_at(view, trial.task);
+    if (task.state != TaskState::failed) continue;
+    if (worth_another_attempt(task, *task.last_failure, job(view).spec.limits.retries))
+      out.push_back(request(view, trial));
+    else
+      give_up(view, trial);
+  }
+  if (job_.budget.time && job(view).active < *job_.budget.time) arm_budget(view, out);
+  go_on(view, out);
+}
+
+// What may follow from anything: losers go, winners and new trials come, or it is over.
+void Tuning::go_on(const View& view, std::vector<DecisionBody>& out) {
+  drop_held(out);
+  if (end_if_due(view, out)) return;
+  fill(view, out);
+  end_if_due(view, out);
+}
+
+void Tuning::drop_held(std::vector<DecisionBody>& out) {
+  for (const auto id : searcher_->dropped()) {
+    Trial& trial = trials_[static_cast<std::size_t>(id)];
+    trial.state = State::over;
+    out.push_back(Release{trial.task, "others of its rung do better"});
+  }
+}
+
+TaskId Tuning::next_task(const View& view, const std::vector<DecisionBody>& out) const {
+  auto next = static_cast<TaskId>(view.tasks.size());
+  for (const auto& decision : out)
+    if (const auto* request = std::get_if<Request>(&decision); request && request->task >= next)
+      next = request->task + 1;
+  return next;
+}
+
+// Asks for as many as there will be cores for, once what was decided so far has happened.
+void Tuning::fill(const View& view, std::vector<DecisionBody>& out) {
+  int free = 0, wanted = 0;
+  for (const auto& node : view.nodes) free += node.free_cores;
+  const auto least = [](const Request& r) {
+    int cores = r.wanted.cores;
+    for (const auto& option : r.options) cores = std::min(cores, option.resources.cores);
+    return cores;
+  };
+  for (TaskId id : view.waiting) {
+    const auto& task = task_at(view, id);
+    int cores = task.wanted.cores;
+    for (const auto& option : task.options) cores = std::min(cores, option.resources.cores);
+    wanted += cores;
+  }
+  for (const auto& decision : out) {
+    if (const auto* request = std::get_if<Request>(&decision)) {
+      wanted += least(*request);
+      if (static_cast<std::size_t>(request->task) < view.tasks.size())
+        free += task_at(view, request->task).cores_held;
+    } else if (const auto* hold = std::get_if<Hold>(&decision)) {
+      free += task_at(view, hold->task).cores_held;
+    }
+  }
+  while (wanted < free) {
+    const auto ask = searcher_->ask();
+    if (!ask) return;
+    if (static_cast<std::size_t>(ask->trial) == trials_.size()) {
+      by_task_[next_task(view, out)] = trials_.size();
+      trials_.push_back({*ask, next_task(view, out)});
+    }
+    Trial& trial = trials_[static_cast<std::size_t>(ask->trial)];
+    trial.ask = *ask;
+    trial.state = State::running;
+    auto asked = request(view, trial);
+    wanted += std::max(least(asked), 1);
+    const bool impossible = tuner_ && asked.options.empty();
+    out.push_back(std::move(asked));
+    if (!impossible) continue;
+    // Told by its own task, so that it shows among the trials.
+    out.push_back(Release{trial.task, "no system configuration satisfies the constraints"});
+    trial.state = State::over;
+    searcher_->left(trial.ask.trial);
+  }
+}
+
+bool Tuning::end_if_due(const View& view, std::vector<DecisionBody>& out) {
+  if (!out.empty() && std::holds_alternative<FinishJob>(out.back())) return true;
+  const auto& main = job_.objective.goals.front();
+  if (job_.objective.target && best_main_ &&
+      (main.maximise ? *best_main_ >= *job_.objective.target : *best_main_ <= *job_.objective.target))
+    finish(JobState::finished,
+           fmt::format("{} reached the target of {}", main.metric, *job_.objective.target), out);
+  else if (job_.budget.time && job(view).active >= *job_.budget.time)
+    finish(JobState::finished, "budget.time of " + text(*job_.budget.time) + " is used up", out);
+  else if (job_.budget.energy && spent_ >= *job_.budget.energy)
+    finish(JobState::finished, "budget.energy of " + text(*job_.budget.energy) + " is used up", out);
+  else if (searcher_->finished())
+    finish(any_success_ ? JobState::finished : JobState::failed,
+           any_success_ ? "" : "every trial failed; the last one: " + last_failure_, out);
+  else
+    return false;
+  return true;
+}
+
+void Tuning::finish(JobState state, std::string reason, std::vector<DecisionBody>& out) {
+  if (tuner_ && state == JobState::finished)
+    for (auto& work : tuner_->learned()) out.push_back(Learn{id_, std::move(work)});
+  out.push_back(FinishJob{id_, state, std::move(reason)});
+}
+
+void Tuning::arm_budget(const View& view, std::vector<DecisionBody>& out) const {
+  if (job_.budget.time) out.push_back(Wake{view.now + (*job_.budget.time - job(view).active)});
+}
+
+void Tuning::account(const EpochEnded& e) {
+  if (e.energy) spent_ += e.energy->joules;
+}
+
+bool Tuning::anything_alive(const View& view) const {
+  return std::any_of(view.holding.begin(), view.holding.end(),
+                     [&](TaskId id) { return task_at(view, id).job == id_; });
+}
+
+}  // namespace tandem::tune

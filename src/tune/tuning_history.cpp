@@ -1,0 +1,104 @@
+// The half of Tuning that takes history as it was.
+#include "tune/goals.h"
+#include "tune/tuning.h"
+
+namespace tandem::tune {
+namespace {
+
+const TaskView& task_at(const View& view, TaskId id) {
+  return view.tasks[static_cast<std::size_t>(id)];
+}
+
+template <class Word>
+bool any_about(std::span<const Decision> decisions, TaskId task) {
+  for (const auto& decision : decisions)
+    if (const auto* word = std::get_if<Word>(&decision.body); word && word->task == task) return true;
+  return false;
+}
+
+// The first word about the task tells: a Request after a Hold is a promotion, a Hold after a Request is the
+// allocator's.
+std::optional<search::Verdict> verdict_in(std::span<const Decision> decisions, TaskId task) {
+  const auto is_about = [&](const auto* word) { return word && word->task == task; };
+  for (const auto& decision : decisions) {
+    if (is_about(std::get_if<Request>(&decision.body))) return search::Verdict::go_on;
+    if (is_about(std::get_if<Hold>(&decision.body))) return search::Verdict::hold;
+    if (is_about(std::get_if<Release>(&decision.body))) return search::Verdict::stop;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void Tuning::remember(const View& view, const Event& event, std::span<const Decision> decisions) {
+  if (const auto* epoch = std::get_if<EpochEnded>(&event.body)) remember_epoch(view, *epoch, decisions);
+  if (const auto* failed = std::get_if<TaskFailed>(&event.body)) remember_end(view, failed->task, decisions);
+  if (const auto* ended = std::get_if<TaskEnded>(&event.body)) remember_end(view, ended->task, decisions);
+  if (std::holds_alternative<DecisionRefused>(event.body))
+    for (const auto& trial : trials_)
+      if (task_at(view, trial.task).state == TaskState::failed) remember_end(view, trial.task, decisions);
+  if (const auto* resumed = std::get_if<JobResumed>(&event.body); resumed && resumed->job == id_)
+    job_.budget = job(view).tune->budget;
+  for (const auto& decision : decisions) {
+    if (const auto* request = std::get_if<Request>(&decision.body); request && request->job == id_)
+      remember_request(*request);
+    if (const auto* release = std::get_if<Release>(&decision.body)) remember_release(*release);
+  }
+  searcher_->dropped();  // their releases are among the decisions
+}
+
+void Tuning::remember_epoch(const View& view, const EpochEnded& e, std::span<const Decision> decisions) {
+  Trial* trial = trial_of(e.task);
+  if (!trial) return;
+  account(e);
+  const auto verdict = verdict_in(decisions, e.task);
+  if (!verdict) return;  // nobody listened
+  const auto& task = task_at(view, e.task);
+  if (tuner_) tuner_->ended(task, task.trial->hyper);
+  const auto values = goal_values(job_.objective, task, task.epochs.size() - 1);
+  if (!values || e.epoch <= trial->told) return;
+  note_success(*trial, e.epoch, *values);
+  searcher_->told(trial->ask.trial, e.epoch, losses(job_, *values, task, task.epochs.size() - 1), *verdict);
+  if (*verdict == search::Verdict::hold) trial->state = State::held;
+  if (*verdict == search::Verdict::stop) trial->state = State::over;
+}
+
+// A trial that ended and was not asked for again was given up, unless the job itself was ending.
+void Tuning::remember_end(const View& view, TaskId id, std::span<const Decision> decisions) {
+  Trial* trial = trial_of(id);
+  if (!trial || trial->state != State::running || job(view).state != JobState::running || job(view).cancelled)
+    return;
+  if (any_about<Request>(decisions, id)) return;
+  give_up(view, *trial);
+}
+
+void Tuning::remember_request(const Request& request) {
+  if (!request.trial) return;
+  Trial* trial = trial_of(request.task);
+  if (!trial) {
+    const auto id = static_cast<search::TrialId>(trials_.size());
+    by_task_[request.task] = trials_.size();
+    trials_.push_back({{.trial = id}, request.task, State::held});
+    trial = &trials_.back();
+  }
+  if (tuner_) tuner_->assign(request.task, request.work);
+  if (trial->state != State::held) return;  // it goes on, or is tried again
+  trial->ask.point = request.trial->point;
+  trial->ask.until = request.trial->until;
+  trial->ask.bracket = request.trial->bracket;
+  trial->ask.rung = request.trial->rung;
+  trial->ask.clone_from.reset();
+  if (request.trial->clone_from) trial->ask.clone_from = trial_of(*request.trial->clone_from)->ask.trial;
+  trial->state = State::running;
+  searcher_->asked(trial->ask);
+}
+
+void Tuning::remember_release(const Release& release) {
+  Trial* trial = trial_of(release.task);
+  if (!trial) return;
+  // Released although it never reported: it could not be run at all.
+  if (trial->state == State::running) searcher_->left(trial->ask.trial);
+  trial->state = State::over;
+}
+
+}  // namespace tandem::tune

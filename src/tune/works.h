@@ -1,0 +1,74 @@
+// What is known of the costs of a job's trials: kinds of work, and how long an epoch of each takes in each
+// configuration.
+//
+// Trials whose epochs cost alike are one work, whatever their other hyperparameters: same batch size and like
+// profile. They share what is learned, so that probing is paid once (HyperBand gives most trials one epoch).
+// Times of configurations nobody ran are predicted from those that were run: t(cores) = parallel / cores +
+// serial, inversely with speed. One owner; pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "event/view.h"
+
+namespace tandem::tune {
+
+struct Cost {
+  double seconds = 0;
+  std::optional<double> joules;
+  bool measured = false;  // in this job, or in the earlier one it is like
+};
+
+class Work {
+ public:
+  Work(double batch, Resources reference) : batch_(batch), reference_(reference) {}
+
+  // An epoch of it ran. Returns true when the machine's load must have shifted: twice in a row an epoch took
+  // much longer or shorter than this configuration used to; what was measured before is then forgotten.
+  bool add(const EpochRecord&);
+  // Taken from work that an earlier job measured; times are scaled to this one's in the reference.
+  void adopt(const KnownWork&);
+
+  Cost cost(const Resources&) const;
+  bool measured(const Resources&) const;
+  std::int64_t epochs(const Resources&) const;  // how often it was measured
+  bool reused() const { return reused_; }
+  double batch() const { return batch_; }
+  const Resources& reference() const { return reference_; }
+  Bytes memory() const { return memory_; }  // the most that was resident; 0: not known
+  int trials = 0;
+
+  // As it goes into the ground truth; nothing when there is nothing new in it.
+  std::optional<KnownWork> known(const std::string& machine) const;
+  // The profile alone, for comparing.
+  KnownWork profile(const std::string& machine) const;
+
+ private:
+  struct Sums {
+    Resources system;
+    std::vector<double> seconds;  // the last few
+    double joules = 0;
+    std::int64_t epochs = 0, with_joules = 0;
+    bool adopted = false;
+  };
+  struct Rate {
+    double sum = 0, squares = 0;
+    std::int64_t count = 0;
+  };
+  const Sums* find(const Resources&) const;
+  double predicted(const Resources&) const;
+
+  double batch_;
+  Resources reference_;
+  std::vector<Sums> configurations_;
+  std::map<std::string, Rate> rates_;  // in the reference configuration
+  Bytes memory_ = 0;
+  int surprises_ = 0;
+  bool reused_ = false, news_ = false;
+};
+
+}  // namespace tandem::tune

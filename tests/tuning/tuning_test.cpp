@@ -1,0 +1,396 @@
+// Whole tuning jobs, with the real policies, in a world made of arithmetic.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "control/loop.h"
+#include "control/memory_journal.h"
+#include "place/malleable.h"
+#include "search/pareto.h"
+#include "toy_world.h"
+#include "tune/outcome.h"
+#include "tune/train.h"
+#include "tune/tune.h"
+
+namespace tandem {
+namespace {
+
+using spec::Domain;
+
+std::vector<std::unique_ptr<Policy>> policies() {
+  std::vector<std::unique_ptr<Policy>> out;
+  out.push_back(std::make_unique<tune::TrainController>());
+  out.push_back(std::make_unique<tune::TuneController>());
+  out.push_back(std::make_unique<place::Malleable>());
+  return out;
+}
+
+spec::TuneJob a_job(const std::string& algorithm = "hyperband") {
+  spec::TuneJob job;
+  job.base.name = "toy";
+  job.base.program.command = {"toy"};
+  job.base.limits.retries = 1;
+  job.search.algorithm = algorithm;
+  job.search.max_epochs = job.base.epochs = 9;
+  job.hyper.parameters = {
+      {"batch_size", {Domain::Kind::choice, {std::int64_t{32}, std::int64_t{256}}}, std::nullopt},
+      {"learning_rate", {Domain::Kind::log_real, {}, 0.001, 0.1}, std::nullopt}};
+  return job;
+}
+
+double number(const Values& hyper, const char* name) {
+  return *as_number(hyper.at(name));
+}
+
+// Large batches use many cores well, small ones hardly.
+double epoch_seconds(const Values& hyper, const Resources& system) {
+  const double parallel = number(hyper, "batch_size") > 100 ? 0.95 : 0.5;
+  return (1 - parallel + parallel / system.cores) / system.speed;
+}
+
+toy::Behaviour well() {
+  toy::Behaviour does;
+  does.seconds = epoch_seconds;
+  does.metrics = [](const Values& hyper, std::int64_t epoch) {
+    const double off = std::log10(number(hyper, "learning_rate")) + 1.8;
+    return Metrics{{"accuracy", (1 - 0.3 * off * off) * (1 - std::exp(-0.5 * static_cast<double>(epoch)))}};
+  };
+  does.rates = [](const Values& hyper, const Resources& system) {
+    return Metrics{{"task-clock", 1e9 * system.cores},
+                   {"minor-faults", 1e6 / number(hyper, "batch_size")},
+                   {"resident-bytes", 2e8},
+                   {"voluntary-switches", 50}};
+  };
+  return does;
+}
+
+struct Played {
+  explicit Played(const spec::TuneJob& job, Resources capacity = {4, 16 * kGiB, 1.0},
+                  toy::Behaviour does = well(), std::vector<KnownWork> known = {})
+      : world(capacity, std::move(does)), loop({world, journal}, policies()) {
+    loop.open();
+    loop.submit(job, {"test", std::move(known)});
+    loop.run();
+  }
+  tune::Outcome outcome() const { return tune::outcome(loop.view(), 0); }
+  const JobView& job() const { return loop.view().jobs.front(); }
+  std::vector<KnownWork> learned() const {
+    std::vector<KnownWork> out;
+    for (const auto& entry : journal.entries())
+      for (const auto& decision : entry.decisions)
+        if (const auto* learn = std::get_if<Learn>(&decision.body)) out.push_back(learn->work);
+    return out;
+  }
+
+  toy::World world;
+  control::MemoryJournal journal;
+  control::Loop loop;
+};
+
+const std::vector<std::string> kAlgorithms{
+    "random", "quasirandom", "tpe",  "tpe-multivariate", "successive-halving", "hyperband", "asha",
+    "bohb",   "pbt",         "nsga2"};
+
+TEST(Tuning, EveryAlgorithmEndsFindsSomethingGoodAndLeavesNothingRunning) {
+  for (const auto& algorithm : kAlgorithms) {
+    SCOPED_TRACE(algorithm);
+    Played run(a_job(algorithm));
+    EXPECT_EQ(run.job().state, JobState::finished) << run.job().reason;
+    ASSERT_TRUE(run.outcome().best);
+    EXPECT_GT(run.outcome().trials[*run.outcome().best].goals.front(), 0.8);
+    EXPECT_TRUE(run.loop.view().holding.empty());
+    EXPECT_EQ(run.loop.view().nodes.front().free_cores, 4);
+  }
+}
+
+TEST(Tuning, AReplayOfTheJournalDecidesTheSame) {
+  for (const auto& algorithm : kAlgorithms) {
+    SCOPED_TRACE(algorithm);
+    Played run(a_job(algorithm));
+    EXPECT_EQ(control::first_difference(policies(), run.journal), std::nullopt);
+  }
+}
+
+// The journal is cut anywhere; whoever goes on from there must come to an end with no epoch counted twice.
+TEST(Tuning, AJobGoesOnFromAnyPointOfItsJournal) {
+  for (const auto& algorithm : kAlgorithms) {
+    Played whole(a_job(algorithm));
+    const auto& entries = whole.journal.entries();
+    for (std::size_t cut = 3; cut < entries.size(); cut += 1 + entries.size() / 12) {
+      SCOPED_TRACE(algorithm + " cut at " + std::to_string(cut));
+      control::MemoryJournal journal;
+      journal.append(std::span(entries).first(cut));
+      toy::World world({4, 16 * kGiB, 1.0}, well());
+      control::Loop loop({world, journal}, policies());
+      try {
+        loop.open();
+        loop.run();
+      } catch (const std::logic_error& e) {
+        std::string left;
+        for (const auto& task : loop.view().tasks)
+          left += "\n" + std::to_string(task.id) + " " + name(task.state) + " attempt " +
+                  std::to_string(task.attempt) + " epochs " + std::to_string(task.reported()) + " until " +
+                  std::to_string(task.trial->until) + " rung " + std::to_string(task.trial->rung) +
+                  " bracket " + std::to_string(task.trial->bracket) + (task.released ? " released" : "");
+        FAIL() << e.what() << left;
+      }
+      EXPECT_EQ(loop.view().jobs.front().state, JobState::finished) << loop.view().jobs.front().reason;
+      const auto found = tune::outcome(loop.view(), 0);
+      EXPECT_EQ(found.failed, 0);
+      ASSERT_TRUE(found.best);
+      for (const auto& task : loop.view().tasks) {
+        std::set<std::int64_t> seen;
+        for (const auto& record : task.epochs) EXPECT_TRUE(seen.insert(record.epoch).second);
+      }
+      if (algorithm == "hyperband") {
+        // Its points do not depend on the order of events, so the result is the same.
+        EXPECT_EQ(found.trials.size(), whole.outcome().trials.size());
+        EXPECT_EQ(found.trials[*found.best].hyper, whole.outcome().trials[*whole.outcome().best].hyper);
+      }
+    }
+  }
+}
+
+TEST(Tuning, FailingTrialsNeverStopTheJobAndAreRetriedAsOftenAsAsked) {
+  for (const auto& algorithm : kAlgorithms)
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      SCOPED_TRACE(algorithm + " " + std::to_string(seed));
+      auto does = well();
+      does.fails = [seed](TaskId task, Attempt attempt, std::int64_t epoch) -> std::optional<Failure> {
+        Random random(seed, static_cast<std::uint64_t>(task * 1000 + attempt * 100 + epoch));
+        const double u = random.uniform();
+        if (u < 0.05) return Failure::killed;
+        if (u < 0.10) return Failure::bad_report;
+        if (u < 0.12) return Failure::out_of_memory;
+        return std::nullopt;
+      };
+      Played run(a_job(algorithm), {4, 16 * kGiB, 1.0}, does);
+      EXPECT_EQ(run.job().state, JobState::finished) << run.job().reason;
+      for (const auto& task : run.loop.view().tasks) EXPECT_LE(task.attempt, 3 + task.failures);
+      EXPECT_EQ(control::first_difference(policies(), run.journal), std::nullopt);
+    }
+}
+
+TEST(Tuning, AJobWhoseTrialsAllFailSaysWhy) {
+  auto does = well();
+  does.fails = [](TaskId, Attempt, std::int64_t) { return Failure::crashed; };
+  Played run(a_job(), {4, 16 * kGiB, 1.0}, does);
+  EXPECT_EQ(run.job().state, JobState::failed);
+  EXPECT_NE(run.job().reason.find("as asked"), std::string::npos);
+}
+
+TEST(Tuning, AnObjectiveTheProgramDoesNotReportEndsTheJobAtOnce) {
+  auto job = a_job();
+  job.objective.goals = {{"acuracy", true}};
+  Played run(job);
+  EXPECT_EQ(run.job().state, JobState::failed);
+  EXPECT_NE(run.job().reason.find("it reports accuracy"), std::string::npos);
+}
+
+TEST(Tuning, ATargetAndABudgetEndTheJobEarlyAsFinished) {
+  auto job = a_job("random");
+  job.objective.target = 0.6;
+  Played by_target(job);
+  EXPECT_EQ(by_target.job().state, JobState::finished);
+  EXPECT_LT(by_target.outcome().epochs_total, 180);
+  EXPECT_GE(by_target.outcome().trials[*by_target.outcome().best].goals.front(), 0.6);
+
+  job = a_job("random");
+  job.budget.time = Seconds{10};
+  Played by_time(job);
+  EXPECT_EQ(by_time.job().state, JobState::finished);
+  EXPECT_NEAR(by_time.job().active.value, 10, 3);
+
+  job.budget = {std::nullopt, Joules{300}};
+  Played by_energy(job);
+  EXPECT_EQ(by_energy.job().state, JobState::finished);
+  EXPECT_NEAR(by_energy.outcome().joules.value, 300, 100);
+}
+
+TEST(Tuning, MalleableTrialsBeatBothFixedDefaults) {
+  for (int cores : {4, 16, 64}) {
+    SCOPED_TRACE(cores);
+    const Resources machine{cores, 256 * kGiB, 1.0};
+    auto job = a_job();
+    job.search.max_epochs = 27;
+    const double pipelined = Played(job, machine).job().active.value;
+    job.mode = spec::Mode::hyper;
+    const double all_cores = Played(job, machine).job().active.value;
+    job.hyper_cores = 1;
+    const double one_core = Played(job, machine).job().active.value;
+    EXPECT_LT(pipelined, 1.02 * one_core);
+    EXPECT_LT(pipelined, (cores == 4 ? 0.65 : cores == 16 ? 0.35 : 0.25) * all_cores);
+  }
+}
+
+TEST(Tuning, TheLastTrialsGetTheWholeMachine) {
+  Played run(a_job(), {8, 64 * kGiB, 1.0});
+  int most = 0;
+  for (const auto& task : run.loop.view().tasks)
+    for (const auto& record : task.epochs) most = std::max(most, record.granted.cores);
+  EXPECT_GE(most, 4);
+  EXPECT_GT(run.outcome().probed_epochs, 0);
+}
+
+TEST(Tuning, ASecondJobReusesWhatTheFirstLearned) {
+  Played first(a_job());
+  EXPECT_GT(first.outcome().probed_epochs, 0);
+  EXPECT_EQ(first.outcome().reused_profiles, 0);
+  const auto known = first.learned();
+  ASSERT_FALSE(known.empty());
+  auto job = a_job();
+  job.search.seed = 2;
+  Played second(job, {4, 16 * kGiB, 1.0}, well(), known);
+  EXPECT_GT(second.outcome().reused_profiles, 0);
+  EXPECT_EQ(second.outcome().probed_epochs, 0);
+}
+
+TEST(Tuning, WorkOfAnotherKindIsNotTakenForAKnownOne) {
+  const auto known = Played(a_job()).learned();
+  auto does = well();
+  does.rates = [](const Values& hyper, const Resources& system) {
+    return Metrics{{"task-clock", 0.6e9 * system.cores},
+                   {"minor-faults", 9e7 / number(hyper, "batch_size")},
+                   {"resident-bytes", 9e8},
+                   {"voluntary-switches", 500}};
+  };
+  Played other(a_job(), {4, 16 * kGiB, 1.0}, does, known);
+  EXPECT_EQ(other.outcome().reused_profiles, 0);
+}
+
+TEST(Tuning, WhenTheLoadShiftsItProbesAgain) {
+  auto job = a_job("random");
+  job.search.trials = 2;
+  job.search.max_epochs = job.base.epochs = 40;
+  job.hyper.parameters.erase(job.hyper.parameters.begin());
+  job.base.hyper["batch_size"] = std::int64_t{256};
+  auto does = well();
+  auto epochs = std::make_shared<int>(0);
+  // From the 30th epoch on another job eats most of the cores: more of them no longer help.
+  does.seconds = [epochs](const Values& hyper, const Resources& system) {
+    return ++*epochs < 30 ? epoch_seconds(hyper, system) : 2.0 + 0.5 * system.cores;
+  };
+  Played run(job, {8, 64 * kGiB, 1.0}, does);
+  int before = 0, after = 0;
+  for (const auto& task : run.loop.view().tasks) {
+    before = std::max(before, task.epochs[10].granted.cores);
+    after = std::max(after, task.epochs.back().granted.cores);
+  }
+  EXPECT_GE(before, 4);
+  EXPECT_LE(after, 2);
+}
+
+TEST(Tuning, EnergyAsAGoalProbesEveryConfigurationAndSettlesOnTheCheapest) {
+  auto job = a_job("random");
+  job.search.trials = 4;
+  job.search.max_epochs = job.base.epochs = 12;
+  job.objective.goals = {{"accuracy", true}, {"energy", false}};
+  job.system.cores = {1, 2, 4};
+  job.system.speed = {0.5, 1.0};
+  auto does = well();
+  Played run(job, {4, 16 * kGiB, 1.0}, does);
+  const auto found = run.outcome();
+  ASSERT_EQ(found.best_work.size(), 6u) << "all of cores × speed";
+  EXPECT_EQ(found.best_system.cores, 1) << "the toy's joules are core-seconds";
+  const std::vector<search::Losses> front = [&] {
+    std::vector<search::Losses> out;
+    for (std::size_t i : found.front) out.push_back(found.trials[i].losses);
+    return out;
+  }();
+  for (const auto& a : front)
+    for (const auto& b : front) EXPECT_FALSE(search::dominates(a, b));
+}
+
+TEST(Tuning, MemoryShrinksToWhatIsUsedAndConstraintsHold) {
+  auto job = a_job();
+  job.system.memory = {kGiB, 2 * kGiB, 8 * kGiB};
+  job.system.cores = {1, 2, 3, 4};
+  job.hyper.constraints = {std::get<spec::Expression>(spec::Expression::parse("batch_size % cores == 0"))};
+  auto does = well();
+  const auto rates = does.rates;
+  does.rates = [rates](const Values& hyper, const Resources& system) {
+    auto out = rates(hyper, system);
+    out["resident-bytes"] = 0.9 * static_cast<double>(kGiB);
+    return out;
+  };
+  Played run(job, {4, 16 * kGiB, 1.0}, does);
+  for (const auto& task : run.loop.view().tasks)
+    for (const auto& record : task.epochs) {
+      EXPECT_NE(record.granted.cores, 3);
+      if (record.phase != Phase::profiling) EXPECT_EQ(record.granted.memory, 2 * kGiB);
+    }
+}
+
+// Held trials keep their memory; when that is in the way of the next ones, they make room and come back.
+TEST(Tuning, HeldTrialsThatFillTheMemoryDoNotLockTheJobUp) {
+  for (const bool checkpoints : {true, false}) {
+    auto job = a_job("successive-halving");
+    job.search.trials = 12;
+    job.system.memory = {4 * kGiB};
+    auto does = well();
+    does.checkpoints = checkpoints;
+    Played run(job, {4, 12 * kGiB, 1.0}, does);
+    EXPECT_EQ(run.job().state, JobState::finished) << run.job().reason;
+    EXPECT_EQ(run.outcome().trials.size(), 12u);
+    int finished = 0;
+    for (const auto& trial : run.outcome().trials) finished += trial.epochs == 9;
+    EXPECT_GE(finished, 1);
+    EXPECT_LE(run.world.most_alive, 3);
+  }
+}
+
+TEST(Tuning, PopulationBasedTrainingGoesOnFromTheWeightsOfTheBest) {
+  auto job = a_job("pbt");
+  job.search.trials = 8;
+  Played run(job);
+  int clones = 0;
+  for (const auto& task : run.loop.view().tasks)
+    if (task.trial->clone_from) {
+      ++clones;
+      ASSERT_FALSE(task.epochs.empty());
+      EXPECT_EQ(task.epochs.front().epoch, task.trial->clone_epoch + 1);
+    }
+  EXPECT_GT(clones, 0);
+}
+
+TEST(Tuning, JointModePutsTheSystemIntoThePoint) {
+  auto job = a_job("random");
+  job.mode = spec::Mode::joint;
+  job.system.cores = {1, 2, 4};
+  Played run(job);
+  std::set<int> cores;
+  for (const auto& task : run.loop.view().tasks) {
+    for (const auto& record : task.epochs)
+      EXPECT_EQ(record.granted.cores, number(task.trial->point, "cores"));
+    EXPECT_FALSE(task.trial->hyper.contains("cores"));
+    cores.insert(task.granted.cores);
+  }
+  EXPECT_EQ(cores, (std::set<int>{1, 2, 4}));
+}
+
+TEST(Tuning, ARaisedBudgetLetsAJobGoOn) {
+  auto job = a_job("random");
+  job.budget.time = Seconds{10};
+  Played run(job);
+  const auto before = run.outcome().epochs_total;
+  JobResumed more;
+  more.budget = spec::Budget{};
+  run.loop.resume_jobs(more, true);
+  run.loop.run();
+  EXPECT_EQ(run.job().state, JobState::finished);
+  EXPECT_EQ(run.job().reason, "");
+  EXPECT_GT(run.outcome().epochs_total, before);
+  EXPECT_EQ(run.outcome().trials.size(), 20u);
+}
+
+TEST(Tuning, CoresThatNoMachineHasAreAnError) {
+  auto job = a_job();
+  job.system.cores = {128};
+  Played run(job);
+  EXPECT_EQ(run.job().state, JobState::failed);
+  EXPECT_NE(run.job().reason.find("system.cores"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tandem

@@ -8,7 +8,7 @@ CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
 .PHONY: run test build setup kill fuzz asan tsan coverage bench install format tidy clean
 
 run: build
-	$(BUILD)/bin/tandem train examples/lenet-digits.yaml
+	$(BUILD)/bin/tandem tune examples/tune-lenet-digits.yaml
 
 test: setup
 	cmake --preset release -Wno-dev >/dev/null

@@ -44,6 +44,7 @@ json epochs_json(const TaskView& task) {
                       {"attempt", record.attempt},
                       {"metrics", record.metrics},
                       {"seconds", record.seconds.value},
+                      {"startup", record.startup.value},
                       {"joules", record.energy ? json(record.energy->joules.value) : json(nullptr)},
                       {"system", to_json(record.granted)},
                       {"profile", record.profile.rates}});

@@ -64,11 +64,11 @@ std::optional<store::RunLock> take_run(const std::filesystem::path& folder) {
 
 // Waits for other runs on this machine to end; nullopt when interrupted meanwhile.
 std::optional<platform::MachineLock> wait_for_machine(const std::string& run) {
-  const auto file = platform::MachineLock::default_file();
+  platform::MachineQueue queue(platform::MachineLock::default_file());
   const std::string label = fmt::format("run {} (pid {})", run, ::getpid());
   for (bool said = false; !interrupted(); said = true) {
     std::string owner;
-    if (auto lock = platform::MachineLock::take(file, label, &owner)) return lock;
+    if (auto lock = queue.take(label, &owner)) return lock;
     if (!said) std::cerr << "tandem: waiting: this machine is at work on " << owner << "\n";
     ::usleep(200'000);
   }

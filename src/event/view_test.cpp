@@ -131,5 +131,47 @@ TEST_F(ViewTest, AJournalThatSpeaksOfUnknownThingsIsRefused) {
   EXPECT_THROW(happens(TaskEnded{-1, 1, {}}), SystemError);
 }
 
+TEST_F(ViewTest, AHeldTaskKeepsItsMemoryAndLeavesItsCores) {
+  happens(TaskStarted{0, 1, start(1), 77, 5, {0, 1}});
+  const auto memory = node().free_memory;
+  happens(EpochEnded{0, 1, 1, {}, Seconds{1}, std::nullopt, {}});
+  decide(Hold{0, 1});
+  EXPECT_EQ(task().state, TaskState::held);
+  EXPECT_EQ(node().free_cores, 4);
+  EXPECT_EQ(node().free_memory, memory);
+  EXPECT_TRUE(view_.holding.contains(0)) << "its process is there";
+  decide(Request{0, 0, {1, kGiB, 1.0}});
+  EXPECT_TRUE(view_.waiting.contains(0));
+  happens(SystemChanged{0, 1, decide(Resize{0, 1, {1, kGiB, 1.0}}), {1, kGiB, 1.0}});
+  decide(Continue{0, 1, 1});
+  EXPECT_EQ(task().state, TaskState::running);
+  EXPECT_EQ(node().free_cores, 3);
+  happens(TaskEnded{0, 1, {}});
+  EXPECT_EQ(node().free_cores, 4);
+  EXPECT_EQ(node().free_memory, node().capacity.memory);
+}
+
+TEST_F(ViewTest, ATaskThatWaitsForItsAnswerAndGoesOnUnchangedHasItsCoresAgain) {
+  happens(TaskStarted{0, 1, start(1), 77, 5, {0, 1}});
+  happens(EpochEnded{0, 1, 1, {}, Seconds{1}, std::nullopt, {}});
+  decide(Request{0, 0, {2, kGiB, 1.0}});
+  EXPECT_EQ(node().free_cores, 4);
+  decide(Continue{0, 1, 1});
+  EXPECT_EQ(node().free_cores, 2);
+}
+
+TEST_F(ViewTest, ARefusedResizeOfAHeldTaskLeavesItWaiting) {
+  happens(TaskStarted{0, 1, start(1), 77, 5, {0, 1}});
+  happens(EpochEnded{0, 1, 1, {}, Seconds{1}, std::nullopt, {}});
+  decide(Hold{0, 1});
+  decide(Request{0, 0, {2, kGiB, 1.0}});
+  const auto resize = decide(Resize{0, 1, {2, kGiB, 1.0}});
+  decide(Continue{0, 1, 1});
+  happens(DecisionRefused{resize, "no"});
+  EXPECT_EQ(task().state, TaskState::waiting);
+  EXPECT_TRUE(task().parked);
+  EXPECT_EQ(node().free_cores, 4);
+}
+
 }  // namespace
 }  // namespace tandem

@@ -24,4 +24,21 @@ class MachineLock {
   Descriptor descriptor_;
 };
 
+// A place in the queue for the machine: first come, first served. Whoever gives up or dies leaves the queue.
+class MachineQueue {
+ public:
+  explicit MachineQueue(std::filesystem::path lock_file);
+  MachineQueue(const MachineQueue&) = delete;
+  ~MachineQueue();
+
+  // The lock, once it is this one's turn and the machine is free; whoever is in the way is named in `owner`.
+  std::optional<MachineLock> take(const std::string& label, std::string* owner = nullptr);
+
+ private:
+  bool somebody_is_before() const;
+
+  std::filesystem::path lock_file_, ticket_;
+  Descriptor held_;
+};
+
 }  // namespace tandem::platform

@@ -90,6 +90,7 @@ std::vector<int> ranks(const std::vector<Losses>& losses) {
 std::vector<double> crowding(const std::vector<Losses>& losses, const Indices& which) {
   std::vector<double> alone(which.size(), 0);
   const std::size_t goals = which.empty() ? 0 : losses[which.front()].size();
+  if (goals <= 1) return alone;  // all of a rank are equal
   Indices order(which.size());
   for (std::size_t goal = 0; goal < goals; ++goal) {
     const auto loss = [&](std::size_t i) { return losses[which[order[i]]][goal]; };
@@ -105,28 +106,26 @@ std::vector<double> crowding(const std::vector<Losses>& losses, const Indices& w
   return alone;
 }
 
-std::vector<std::size_t> best_first(const std::vector<Losses>& losses) {
+std::vector<std::size_t> best_first(const std::vector<Losses>& losses, std::size_t most) {
   const std::vector<int> rank = ranks(losses);
-  Indices order(losses.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (losses.empty()) return order;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return rank[a] < rank[b]; });
-  if (losses.front().size() <= 1) return order;
-  for (std::size_t from = 0; from < order.size();) {
-    std::size_t to = from;
-    while (to < order.size() && rank[order[to]] == rank[order[from]]) ++to;
-    const Indices members(order.begin() + static_cast<std::ptrdiff_t>(from),
-                          order.begin() + static_cast<std::ptrdiff_t>(to));
+  std::vector<Indices> fronts;
+  for (std::size_t i = 0; i < rank.size(); ++i) {
+    const auto which = static_cast<std::size_t>(rank[i]);
+    if (fronts.size() <= which) fronts.resize(which + 1);
+    fronts[which].push_back(i);
+  }
+  Indices out;
+  for (auto& members : fronts) {
+    if (out.size() >= most) break;
     const std::vector<double> alone = crowding(losses, members);
     Indices place(members.size());
     std::iota(place.begin(), place.end(), std::size_t{0});
     std::stable_sort(place.begin(), place.end(),
                      [&](std::size_t a, std::size_t b) { return alone[a] > alone[b]; });
-    for (std::size_t i = 0; i < place.size(); ++i) order[from + i] = members[place[i]];
-    from = to;
+    for (const auto i : place) out.push_back(members[i]);
   }
-  return order;
+  out.resize(std::min(out.size(), most));
+  return out;
 }
 
 std::vector<std::size_t> front(const std::vector<Losses>& losses) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "search/searcher.h"
@@ -17,8 +18,8 @@ bool dominates(const Losses& a, const Losses& b);
 std::vector<int> ranks(const std::vector<Losses>&);
 // How alone each is among `which` (indices of one rank); infinite at the ends.
 std::vector<double> crowding(const std::vector<Losses>&, const std::vector<std::size_t>& which);
-// Indices, best first.
-std::vector<std::size_t> best_first(const std::vector<Losses>&);
+// Indices, best first; only so many of them when `most` says so, which is quicker.
+std::vector<std::size_t> best_first(const std::vector<Losses>&, std::size_t most = SIZE_MAX);
 // Indices of the non-dominated ones, in order of index.
 std::vector<std::size_t> front(const std::vector<Losses>&);
 

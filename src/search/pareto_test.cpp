@@ -84,6 +84,16 @@ TEST(Pareto, TheLonelyComeFirstInsideARank) {
   EXPECT_EQ(best_first(losses), (std::vector<std::size_t>{0, 4, 3, 2, 1}));
 }
 
+TEST(Pareto, TheFirstFewAreTheFirstOfAll) {
+  for (std::size_t goals = 1; goals <= 3; ++goals) {
+    const auto losses = some_losses(100, goals, goals);
+    auto all = best_first(losses);
+    EXPECT_EQ(all.size(), 100u);
+    all.resize(17);
+    EXPECT_EQ(best_first(losses, 17), all);
+  }
+}
+
 TEST(Pareto, RanksGoBeforeCrowding) {
   const std::vector<Losses> losses{{5, 5}, {1, 2}, {2, 1}, {0, 9}, {9, 0}};
   EXPECT_EQ(best_first(losses).back(), 0u);

@@ -106,10 +106,8 @@ std::vector<TrialId> Split::best_of_several(std::size_t count) const {
   for (const auto& [shortfall, ids] : by_shortfall) {
     std::vector<Losses> losses;
     for (const auto id : ids) losses.push_back(losses_at(trials_[static_cast<std::size_t>(id)], epoch_));
-    for (const auto i : best_first(losses)) {
-      if (out.size() == count) return out;
-      out.push_back(ids[i]);
-    }
+    for (const auto i : best_first(losses, count - out.size())) out.push_back(ids[i]);
+    if (out.size() == count) break;
   }
   return out;
 }

@@ -203,5 +203,52 @@ TEST_F(StoreTest, TwoProcessesWriteAtTheSameTime) {
   }
 }
 
+KnownWork some_work(const std::string& machine, double batch) {
+  return {machine, batch, {1, 0, 1.0}, {{"task-clock", 1e9}}, {}, {{{1, 0, 1.0}, 1.5, 12.0, 3}}};
+}
+
+TEST_F(StoreTest, WhatAJobLearnedOutlivesItAndIsLearnedOnce) {
+  auto store = open();
+  const auto id = store.create_run("tune", "a", "{}", Seconds{1}).id;
+  store.journal(id)->append(std::vector<Entry>{
+      {1, {Seconds{5}, Woke{0}}, {{1, Learn{0, some_work("m", 32)}}, {2, Learn{0, some_work("n", 64)}}}}});
+  store.remove(id);
+  EXPECT_EQ(store.knowledge("m"), (std::vector<KnownWork>{some_work("m", 32)}));
+  EXPECT_EQ(store.knowledge("").size(), 2u);
+  EXPECT_TRUE(store.knowledge("other").empty());
+  store.remember("import", {some_work("m", 1), some_work("m", 2)}, Seconds{9});
+  store.remember("import", {some_work("m", 1), some_work("m", 2)}, Seconds{9});
+  EXPECT_EQ(store.knowledge("m").size(), 3u);
+  EXPECT_EQ(store.knowledge("m", 1), (std::vector<KnownWork>{some_work("m", 2)})) << "the newest";
+  EXPECT_EQ(store.forget(), 4);
+  EXPECT_TRUE(store.knowledge("").empty());
+}
+
+TEST_F(StoreTest, AFailedCommitLearnsNothing) {
+  auto store = open();
+  const auto id = store.create_run("tune", "a", "{}", Seconds{1}).id;
+  std::vector<Entry> entries{{1, {Seconds{5}, Woke{0}}, {{1, Learn{0, some_work("m", 32)}}}},
+                             {1, {Seconds{6}, Woke{0}}, {}}};
+  EXPECT_THROW(store.journal(id)->append(entries), SystemError);
+  EXPECT_TRUE(store.knowledge("").empty());
+}
+
+TEST_F(StoreTest, AStoreOfTheFirstVersionIsBroughtUpToDate) {
+  std::string id;
+  {
+    auto store = open();
+    id = store.create_run("train", "a", "{}", Seconds{1}).id;
+    store.journal(id)->append(some_entries());
+  }
+  {
+    Database database(file());
+    database.execute("DROP TABLE knowledge");
+    database.execute("PRAGMA user_version=1");
+  }
+  auto store = open();
+  EXPECT_EQ(all_of(*store.journal(id)), some_entries());
+  EXPECT_TRUE(store.knowledge("").empty());
+}
+
 }  // namespace
 }  // namespace tandem::store

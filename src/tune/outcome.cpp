@@ -145,7 +145,9 @@ std::vector<std::vector<ConfigOutcome>> work_outcomes(const View& view, JobId id
       for (double s : seconds) off.push_back(std::fabs(s - config.seconds));
       config.spread = median(off);
       for (const auto* record : records)
-        if (record->energy) joules.push_back(record->energy->joules.value);
+        if (record->energy)
+          joules.push_back(record->energy->joules.value * record->working().value /
+                           std::max(record->seconds.value, 1e-9));
       if (!joules.empty()) config.joules = median(joules);
       list.push_back(config);
     }

@@ -8,7 +8,9 @@ namespace {
 
 constexpr double kMemoryRoom = 1.5;       // over what was seen resident: peaks lie between the samples
 constexpr int kShareWorthWaitingFor = 8;  // a machine's part that others soon leave free
-constexpr double kClearlyBetter = 0.9;    // a prediction worth an epoch of probing
+constexpr double kBenefitOfDoubt = 0.85;  // of a single measurement
+constexpr std::int64_t kEpochsWorthProbing = 6;
+constexpr double kClearlyBetter = 0.9;  // a prediction worth an epoch of probing
 
 bool has_goal(const spec::Objective& objective, const std::string& metric) {
   return std::any_of(objective.goals.begin(), objective.goals.end(),
@@ -91,7 +93,7 @@ std::int32_t SystemTuner::presumed(double batch) const {
   return best;
 }
 
-SystemPlan SystemTuner::plan(TaskId task, const Values& hyper, bool candidate) {
+SystemPlan SystemTuner::plan(TaskId task, const Values& hyper, std::int64_t candidate_epochs) {
   auto all = configurations(hyper);
   if (all.empty()) return {};
   if (!work_of_.contains(task)) assign(task, presumed(batch_of(hyper)));
@@ -103,11 +105,30 @@ SystemPlan SystemTuner::plan(TaskId task, const Values& hyper, bool candidate) {
   if (work < 0 || !works_[static_cast<std::size_t>(work)].measured(first))
     return {{{first, 1.0}}, Phase::profiling, work};
   return energy_counts_ || job_.warm_repetitions ? plan_for_energy(all, work)
-                                                 : plan_for_time(all, work, candidate);
+                                                 : plan_for_time(all, work, candidate_epochs);
+}
+
+// What was not measured is predicted, within what other works of the job show: the larger the batch, the more
+// there is to share among cores.
+Cost SystemTuner::expected(const Work& work, const Resources& system) const {
+  Cost cost = work.cost(system);
+  if (cost.measured) {
+    // One epoch may have been unlucky: worth a second look when it was close.
+    if (work.epochs(system) == 1 && !(system.cores == reference_.cores)) cost.seconds *= kBenefitOfDoubt;
+    return cost;
+  }
+  const double base = work.cost(reference_).seconds;
+  for (const auto& other : works_) {
+    if (&other == &work || !other.measured(system) || !other.measured(reference_)) continue;
+    const double there = base * other.cost(system).seconds / other.cost(reference_).seconds;
+    if (other.batch() <= work.batch()) cost.seconds = std::min(cost.seconds, there);
+    if (other.batch() >= work.batch()) cost.seconds = std::max(cost.seconds, there);
+  }
+  return cost;
 }
 
 SystemPlan SystemTuner::plan_for_time(const std::vector<Resources>& all, std::int32_t number,
-                                      bool candidate) const {
+                                      std::int64_t candidate_epochs) const {
   const Work& work = works_[static_cast<std::size_t>(number)];
   std::map<int, std::vector<Resources>> by_cores;
   for (const auto& system : all) by_cores[system.cores].push_back(system);
@@ -122,13 +143,13 @@ SystemPlan SystemTuner::plan_for_time(const std::vector<Resources>& all, std::in
     }
     std::sort(memories.begin(), memories.end());
     const Resources system{cores, memory_for(&work, memories), fastest};
-    const Cost cost = work.cost(system);
+    const Cost cost = expected(work, system);
     plan.options.push_back({system, cost.seconds});
     // What an earlier job did not measure is predicted from what it did.
     if (!cost.measured && !work.reused()) plan.phase = Phase::probing;
     if (cost.measured && (best_measured == 0 || cost.seconds < best_measured)) best_measured = cost.seconds;
   }
-  if (!candidate || plan.phase != Phase::probing) return plan;
+  if (candidate_epochs < kEpochsWorthProbing || plan.phase != Phase::probing) return plan;
   // What may turn out best for the winner is tried even if others must wait for it: the next size up, as long
   // as each was worth it, and small enough that it is soon free.
   for (const auto& option : plan.options)
@@ -171,7 +192,7 @@ SystemPlan SystemTuner::plan_for_energy(const std::vector<Resources>& all, std::
 // The work this profile belongs to: one of this job's, one like an earlier job's, or a new one.
 std::int32_t SystemTuner::classify(const EpochRecord& record, double batch) {
   Work fresh(batch, record.granted);
-  fresh.add(record);
+  fresh.add(record, true);
   const KnownWork seen = fresh.profile(machine_);
   std::vector<KnownWork> mine;
   for (const auto& work : works_) mine.push_back(work.profile(machine_));
@@ -190,7 +211,7 @@ void SystemTuner::ended(const TaskView& task, const Values& hyper) {
   }
   Work& work = works_[static_cast<std::size_t>(work_of_[task.id])];
   const bool first = work.trials == 1 && !known_before;
-  if (work.add(record)) ++shifts_;
+  if (work.add(record, task.epochs.size() == 1)) ++shifts_;
   if (!first) return;
   if (const auto match = known_works_->find(work.profile(machine_)); match && match->alike())
     work.adopt(known_[match->known]);

@@ -32,7 +32,7 @@ const Work::Sums* Work::find(const Resources& system) const {
   return nullptr;
 }
 
-bool Work::add(const EpochRecord& record) {
+bool Work::add(const EpochRecord& record, bool first) {
   const double seconds = std::max(record.working().value, 1e-6);
   bool shifted = false;
   if (const auto* before = find(record.granted)) {
@@ -57,12 +57,14 @@ bool Work::add(const EpochRecord& record) {
   if (sums->seconds.size() > kRemembered) sums->seconds.erase(sums->seconds.begin());
   ++sums->epochs;
   if (record.energy) {
-    sums->joules += record.energy->joules.value;
+    // The start-up's share of the energy is taken to be its share of the time.
+    const double all = std::max(record.seconds.value, 1e-9);
+    sums->joules += record.energy->joules.value * std::min(seconds / all, 1.0);
     ++sums->with_joules;
   }
   if (const auto found = record.profile.rates.find("resident-bytes"); found != record.profile.rates.end())
     memory_ = std::max(memory_, static_cast<Bytes>(found->second));
-  if (same_speed(record.granted, reference_))
+  if (first && same_speed(record.granted, reference_))
     for (const auto& [name, value] : record.profile.rates) {
       auto& rate = rates_[name];
       rate.sum += value;

@@ -29,7 +29,9 @@ class Work {
 
   // An epoch of it ran. Returns true when the machine's load must have shifted: twice in a row an epoch took
   // much longer or shorter than this configuration used to; what was measured before is then forgotten.
-  bool add(const EpochRecord&);
+  // `first`: of its trial. Profiles are made of first epochs only, because that is what they will be compared
+  // with: warming up leaves its marks on the counters.
+  bool add(const EpochRecord&, bool first);
   // Taken from work that an earlier job measured; times are scaled to this one's in the reference.
   void adopt(const KnownWork&);
 

@@ -2,7 +2,7 @@
 // request.
 //
 // Each epoch stirs a 64-bit state by (seed, epoch), so that a lost, repeated or reordered epoch shows in the
-// result.
+// result. As a trial it has a hyperparameter x to be tuned, and `fault`: none, crash, kill, hang or nan.
 //   speaker [--sleep-ms N] [--no-checkpoints] [--no-hello] [--report-past-the-end]
 //           [--crash-at E] [--kill-at E] [--hang-at E] [--nan-at E] [--garbage-at E] [--skip-at E] [--exit-at
 //           E]
@@ -83,6 +83,23 @@ void misbehave(std::int64_t epoch, int socket) {
     while (true) ::pause();
 }
 
+// What a tuner looks at, when there is a hyperparameter x: best near 0.3, and better with every epoch.
+Metrics metrics_of(const State& state, const Values& hyper) {
+  Metrics metrics{{"value", metric_of(state)}};
+  if (const auto x = hyper.find("x"); x != hyper.end()) {
+    const double off = as_number(x->second).value_or(0) - 0.3;
+    metrics["accuracy"] = (1 - off * off) * (1 - 1.0 / static_cast<double>(1 + state.epoch));
+  }
+  return metrics;
+}
+
+// A hyperparameter `fault` misbehaves in epoch 2 as the option of that name does.
+void take_fault_from(const Values& hyper) {
+  const auto fault = hyper.find("fault");
+  if (fault != hyper.end() && text(fault->second) != "none")
+    options["--" + text(fault->second) + "-at"] = "2";
+}
+
 void eat(std::int64_t bytes) {
   std::vector<std::vector<char>> eaten;
   for (std::int64_t sum = 0; sum < bytes; sum += 1 << 20) eaten.emplace_back(1 << 20, 'x');
@@ -121,9 +138,10 @@ int main(int argc, char** argv) {
       if (!is("--no-checkpoints")) hello.durable_epoch = state.epoch;
       begin = client->hello(hello);
     }
+    take_fault_from(begin.hyper);
     // A checkpoint whose report was lost is reported now.
     if (!is("--no-checkpoints") && state.epoch > begin.reported) {
-      if (client->report({state.epoch, {{"value", metric_of(state)}}}).stop) return 0;
+      if (client->report({state.epoch, metrics_of(state, begin.hyper)}).stop) return 0;
     }
     for (std::int64_t epoch = state.epoch + 1; epoch <= begin.epochs || is("--report-past-the-end");
          ++epoch) {
@@ -136,7 +154,7 @@ int main(int argc, char** argv) {
               .bits();
       state.epoch = epoch;
       if (!is("--no-checkpoints")) save(state, "state");
-      protocol::Epoch report{std::nullopt, {{"value", metric_of(state)}}};
+      protocol::Epoch report{std::nullopt, metrics_of(state, begin.hyper)};
       if (!is("--no-hello")) report.number = epoch;
       const auto answer = client->report(report);
       if (answer.checkpoint) client->checkpointed(epoch);

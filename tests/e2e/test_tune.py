@@ -1,0 +1,209 @@
+"""Tuning over the real binary: what it prints, what it survives, and what it remembers."""
+
+import json
+import os
+import random
+import re
+import signal
+import sqlite3
+import time
+
+from e2e.harness import ROOT, SPEAKER, Case, processes_below
+
+KILLS = int(os.environ.get("TANDEM_TUNE_KILLS", "24"))
+
+
+class Tune(Case):
+    def tune_spec(self, *arguments, search="{algorithm: hyperband, max_epochs: 4, reduction: 2}", hyper="x: {range: [0, 1]}", extra="",
+                  name="job.yaml"):
+        command = json.dumps([SPEAKER, *map(str, arguments)])
+        return self.spec(f"kind: tune\nname: speaker\nprogram: {{command: {command}}}\nsearch: {search}\nhyper:\n  {hyper}\n{extra}\n", name)
+
+    def check_shape(self, result):
+        for key in ("run", "mode", "best", "tuning_seconds", "tuning_joules", "energy_source", "trials", "epochs_total", "reused_profiles",
+                    "probed_epochs"):
+            self.assertIn(key, result)
+        for key in ("hyper", "system", "metrics"):
+            self.assertIn(key, result["best"])
+        self.assertEqual(result["epochs_total"], sum(len(trial["history"]) for trial in result["trials"]))
+
+    def check_whole(self, result):
+        """Every trial has each of its epochs once, and the best is the best of all."""
+        for trial in result["trials"]:
+            numbers = [epoch["epoch"] for epoch in trial["history"]]
+            self.assertEqual(numbers, list(range(1, len(numbers) + 1)), trial)
+        best = max(epoch["metrics"]["accuracy"] for trial in result["trials"] for epoch in trial["history"])
+        self.assertEqual(result["best"]["metrics"]["accuracy"], best)
+
+    def test_modes_and_shape(self):
+        spec = self.tune_spec(extra="system: {cores: {choice: [1, 2]}}")
+        points = {}
+        for mode in ("hyper", "joint", "pipelined"):
+            result = self.json("tune", spec, "--mode", mode, "--quiet")
+            self.assertEqual((result["state"], result["mode"]), ("finished", mode))
+            self.check_shape(result)
+            self.check_whole(result) if mode != "joint" else None
+            points[mode] = [trial["hyper"]["x"] for trial in result["trials"]]
+        self.assertEqual(points["hyper"], points["pipelined"], "the same seed tries the same points")
+        one = self.json("tune", spec, "--mode", "hyper", "--cores", 1, "--quiet")
+        self.assertEqual({epoch["cores"] for trial in one["trials"] for epoch in trial["history"]}, {1})
+
+    def test_every_algorithm(self):
+        for algorithm in ("grid", "random", "quasirandom", "tpe", "tpe-multivariate", "successive-halving", "hyperband", "asha", "bohb", "pbt", "nsga2"):
+            with self.subTest(algorithm):
+                hyper = "x: {choice: [0.1, 0.2, 0.3, 0.5]}" if algorithm == "grid" else "x: {range: [0, 1]}"
+                spec = self.tune_spec(search=f"{{algorithm: {algorithm}, max_epochs: 4, reduction: 2, trials: 4}}", hyper=hyper)
+                result = self.json("tune", spec, "--quiet")
+                self.assertEqual(result["state"], "finished")
+                self.assertEqual([t for t in result["trials"] if t["state"] == "failed"], [])
+                self.assertIn("every decision the same", self.tandem("show", result["run"], "--verify").stdout)
+
+    def test_trials_that_misbehave_are_recorded_and_never_stop_the_job(self):
+        spec = self.tune_spec(search="{algorithm: grid, max_epochs: 3}",
+                              hyper="x: 0.3\n  fault: {choice: [none, crash, kill, hang, nan]}", extra="limits: {stall: 1s, retries: 1}")
+        result = self.json("tune", spec, "--quiet")
+        self.assertEqual(result["state"], "finished")
+        by_fault = {trial["hyper"]["fault"]: trial for trial in result["trials"]}
+        self.assertEqual(by_fault["none"]["state"], "finished")
+        for fault, word in (("crash", "crashed"), ("kill", "killed"), ("hang", "stalled"), ("nan", "bad report")):
+            self.assertEqual(by_fault[fault]["state"], "failed", fault)
+            self.assertEqual(by_fault[fault]["failure"]["failure"], word)
+        self.assertIn("something broke", by_fault["crash"]["failure"]["last_output"])
+        self.assertEqual(by_fault["kill"]["attempts"], 2, "retried once")
+        self.assertEqual(by_fault["nan"]["attempts"], 1)
+        table = self.tandem("show", result["run"]).stdout
+        self.assertIn("4 of 5 trials failed", table)
+
+    def test_a_job_whose_trials_all_fail_says_why(self):
+        spec = self.tune_spec("--crash-at", 1, search="{algorithm: random, trials: 2, max_epochs: 2}")
+        done = self.tandem("tune", spec, code=1)
+        self.assertIn("something broke", done.stdout)
+        spec = self.tune_spec(search="{algorithm: random, trials: 2, max_epochs: 2}", extra="objective: {maximise: acuracy}")
+        self.assertIn("accuracy", self.tandem("tune", spec, code=1).stdout)
+
+    def test_budget_and_raised_limits(self):
+        spec = self.tune_spec("--sleep-ms", 50, search="{algorithm: random, trials: 40, max_epochs: 4}", extra="budget: {time: 1s}")
+        first = self.json("tune", spec, "--quiet")
+        self.assertEqual(first["state"], "finished")
+        self.assertIn("budget.time", first["reason"])
+        again = self.json("resume", first["run"])
+        self.assertEqual(again["epochs_total"], first["epochs_total"], "a finished run repeats its result")
+        more = self.json("resume", first["run"], "--time", "3s", "--quiet")
+        self.assertGreater(more["epochs_total"], first["epochs_total"])
+        self.check_whole(more)
+
+    def test_interrupted_and_resumed(self):
+        spec = self.tune_spec("--sleep-ms", 40, search="{algorithm: hyperband, max_epochs: 9}")
+        process = self.start("tune", spec, "--quiet")
+        while not self.runs() or len(processes_below(process.pid)) < 1:
+            time.sleep(0.02)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(), 130)
+        result = self.json("resume", "last", "--quiet")
+        self.assertEqual(result["state"], "finished")
+        self.check_whole(result)
+
+    def test_kill_anywhere(self):
+        self.environment["ASAN_OPTIONS"] = "detect_leaks=0"
+        spec = self.tune_spec("--sleep-ms", 8, search="{algorithm: hyperband, max_epochs: 9}")
+        began = time.monotonic()
+        whole = self.json("tune", spec, "--quiet")
+        length = time.monotonic() - began
+        resumed = 0
+        for i in range(KILLS):
+            chance = random.Random(i)
+            known = {run["id"] for run in self.runs()}
+            process = self.start("tune", spec, "--quiet")
+            time.sleep(chance.uniform(0, length))
+            for pid in processes_below(process.pid) * chance.randint(0, 1) + [process.pid]:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            process.communicate()
+            fresh = [run for run in self.runs() if run["id"] not in known]
+            if not fresh:
+                continue
+            resumed += fresh[0]["state"] != "finished"
+            result = self.json("resume", fresh[0]["id"], "--quiet")
+            with self.subTest(kill=i, run=fresh[0]["id"]):
+                self.assertEqual(result["state"], "finished")
+                self.check_whole(result)
+                self.assertEqual([t["hyper"] for t in result["trials"]], [t["hyper"] for t in whole["trials"]])
+                self.assertEqual([[e["metrics"] for e in t["history"]] for t in result["trials"]],
+                                 [[e["metrics"] for e in t["history"]] for t in whole["trials"]])
+                self.assertIn("every decision the same", self.tandem("show", fresh[0]["id"], "--verify").stdout)
+        print(f"\n{KILLS} kills over {length:.2f} s tuning runs; {resumed} needed resume")
+        self.assertGreater(resumed, KILLS // 4)
+
+    def test_two_jobs_on_one_store_queue_and_both_end(self):
+        spec = self.tune_spec("--sleep-ms", 5)
+        processes = [self.start("tune", spec, "--quiet") for _ in range(2)]
+        for process in processes:
+            self.assertEqual(process.wait(), 0)
+        self.assertEqual([run["state"] for run in self.runs()], ["finished"] * 2)
+        with sqlite3.connect(self.store / "tandem.db") as database:
+            self.assertEqual(database.execute("PRAGMA integrity_check").fetchone()[0], "ok")
+
+    def test_two_goals_give_a_front(self):
+        spec = self.tune_spec("--sleep-ms", 1, extra="objective: {maximise: accuracy, minimise: train_time}")
+        result = self.json("tune", spec, "--quiet")
+        goals = {trial["trial"]: trial["goals"] for trial in result["trials"]}
+        front = [goals[i] for i in result["front"]]
+        for a in front:
+            for b in front:
+                self.assertFalse(a[0] >= b[0] and a[1] <= b[1] and a != b and (a[0] > b[0] or a[1] < b[1]))
+        self.assertIn("Pareto front", self.tandem("show", result["run"]).stdout)
+
+    def test_knowledge_travels(self):
+        spec = self.tune_spec("--sleep-ms", 5, hyper="x: {range: [0, 1]}\n  batch_size: {choice: [1, 2]}",
+                              extra="system: {cores: {choice: [1, 2]}}")
+        warm = self.json("tune", "--warm", spec, "--quiet")
+        self.assertEqual(len(warm["trials"]), 2)
+        configurations = {(t["hyper"]["batch_size"], e["cores"]) for t in warm["trials"] for e in t["history"]}
+        self.assertEqual(configurations, {(1, 1), (1, 2), (2, 1), (2, 2)})
+        known = self.folder / "known.json"
+        self.tandem("knowledge", "--export", known)
+        text = known.read_text()
+        self.assertNotIn("speaker", text, "no names of programs")
+        other = self.folder / "other"
+        for _ in range(2):
+            self.tandem("knowledge", "--import", known, "--store", other)
+        self.assertEqual(len(self.json("knowledge", "--store", other)["works"]), len(json.loads(text)["works"]))
+        known.write_text("{}")
+        self.tandem("knowledge", "--import", known, code=2)
+        self.assertIn("forgotten", self.tandem("knowledge", "--forget").stdout)
+
+    def test_report_is_one_page_without_a_network(self):
+        result = self.json("tune", self.tune_spec(), "--quiet")
+        page = self.folder / "report.html"
+        self.tandem("report", result["run"], "-o", page)
+        text = page.read_text()
+        self.assertIn("<svg", text)
+        self.assertEqual(re.findall(r'(?:src|href)="(?!#)[^"]*"', text), [])
+
+    def test_mistakes_are_explained(self):
+        train = self.spec("kind: train\nprogram: {model: lenet5, dataset: digits}\n", "train.yaml")
+        self.assertIn("tandem train", self.tandem("tune", train, code=2).stderr)
+        self.assertIn("tandem tune", self.tandem("train", self.tune_spec(), code=2).stderr)
+        spec = self.tune_spec(search="{algorithm: hyperbnd}")
+        self.assertIn("hyperband", self.tandem("tune", spec, code=2).stderr)
+        self.assertIn("--mode hyper", self.tandem("tune", self.tune_spec(), "--cores", 1, code=2).stderr)
+
+
+class TuneTheTrainer(Case):
+    def test_population_based_training_goes_on_from_the_best_weights(self):
+        spec = self.spec("""kind: tune
+program: {model: mlp, dataset: digits}
+search: {algorithm: pbt, trials: 4, max_epochs: 4}
+hyper:
+  learning_rate: {log: [0.0001, 0.2]}
+system: {cores: 1}
+""")
+        result = self.json("tune", spec, "--quiet")
+        self.assertEqual([t["reason"] for t in result["trials"] if t["state"] == "failed"], [])
+        clones = [t for t in result["trials"] if t["history"] and t["history"][0]["epoch"] > 1]
+        self.assertTrue(clones, "none began from another's weights")
+        self.tandem("predict", result["run"], "--help")
+        self.assertTrue(result["model"], "the best trial's model is there")

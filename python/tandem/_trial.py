@@ -68,6 +68,7 @@ class Trial:
             self.system = System(_cores_here(), 0, 1.0)
             self.epochs, self.reported, self.seed, self.attempt = epochs, 0, seed, 1
             self.folder = folder or os.getcwd()
+        self.cloned = False  # True: the folder holds another trial's checkpoint, to go on from
         self.epoch = 0
         if durable_epoch is not None:
             self._greet(durable_epoch)
@@ -143,6 +144,7 @@ class Trial:
         if begin.get("version") != VERSION:
             raise ProtocolError(f"Tandem speaks version {begin.get('version')} of the protocol, this SDK {VERSION}")
         self.reported, self.epochs = begin["reported"], begin["epochs"]
+        self.cloned = bool(begin.get("cloned", False))
         self._counted_before = self.reported
         self.system = _system(begin["system"])
 

@@ -80,6 +80,26 @@ TEST(Nsga2, TriesNoPointTwiceWhileThereAreOthers) {
             57u);  // the last resort is a draw at random
 }
 
+TEST(Nsga2, BetterMembersHaveMoreChildren) {
+  std::vector<spec::Parameter> parameters{{"member", choice({0, 1, 2, 3, 4, 5, 6, 7, 8, 9})}};
+  for (int i = 0; i < 9; ++i) parameters.push_back({"p" + std::to_string(i), real(0, 1)});
+  const auto space = space_of(std::move(parameters));
+  Nsga2 sampler(space, {.population = 10});
+  Random start(1);
+  for (TrialId i = 0; i < 10; ++i) {
+    Values point{{"member", i}};
+    for (int p = 0; p < 9; ++p) point["p" + std::to_string(p)] = start.uniform();
+    sampler.began(i, point);
+    sampler.observe(i, 1, {static_cast<double>(i)});
+  }
+  int better = 0;
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    Random random(2, i);
+    better += number(*sampler.sample(10, random), "member") < 5;
+  }
+  EXPECT_GT(better, 260);  // three quarters, but for mutations; half without a tournament
+}
+
 // The best report of all is forgotten when its trial fails: children no longer come from there.
 TEST(Nsga2, ForgetsWhatFailedAfterAGoodReport) {
   const auto space = space_of({{"x", real(0, 1)}});

@@ -152,6 +152,29 @@ TEST_P(BothTpe, BelievesLongRunsMoreThanShortOnes) {
   EXPECT_GT(mean, 0.65);
 }
 
+// A program can report well and then fail: its point is no example to follow.
+TEST_P(BothTpe, ForgetsAGoodReportWhenTheTrialFails) {
+  const auto space = space_of({{"x", real(0, 1)}});
+  const auto mean = [&](bool fail) {
+    Asker asker(GetParam(), space);
+    Random history(1);
+    for (TrialId i = 0; i < 60; ++i) {
+      const double x = i % 6 == 0 ? 0.1 : history.uniform(0.3, 1);
+      asker.sampler->began(asker.asked++, {{"x", x}});
+      asker.sampler->observe(i, 1, {std::abs(x - 0.1)});
+      if (fail && i % 6 == 0) asker.sampler->failed(i);
+    }
+    double sum = 0;
+    for (std::uint64_t i = 0; i < 50; ++i) {
+      Random random(2, i);
+      sum += number(*asker.sampler->sample(60, random), "x");
+    }
+    return sum / 50;
+  };
+  EXPECT_LT(mean(false), 0.25);
+  EXPECT_GT(mean(true), 0.25);
+}
+
 // Good where both are low or both are high: one density a parameter cannot know that.
 TEST(Tpe, OnlyTheMultivariateOneKnowsWhatGoesTogether) {
   const auto space = space_of({{"a", real(0, 1)}, {"b", real(0, 1)}});

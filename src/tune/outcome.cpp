@@ -16,6 +16,9 @@
 namespace tandem::tune {
 namespace {
 
+constexpr double kClearly =
+    0.95;  // what is only expected must be better than what was seen by more than noise
+
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
@@ -87,8 +90,48 @@ bool has_goal(const spec::TuneJob& job, const std::string& metric) {
                      [&](const spec::Goal& goal) { return goal.metric == metric; });
 }
 
+std::string config_text(const Resources& system) {
+  return text(Resources{system.cores, 0, system.speed});
+}
+
+// What an epoch of the best trial would take in configurations it was not seen in: as an earlier job measured
+// them, or as works of smaller batches show, which have less to share among cores.
+std::vector<ConfigOutcome> expected_elsewhere(const Outcome& out, const View& view,
+                                              const std::vector<std::vector<ConfigOutcome>>& works) {
+  const auto& best = view.tasks[static_cast<std::size_t>(out.trials[*out.best].task)];
+  std::vector<ConfigOutcome> found;
+  const auto add = [&](const Resources& system, double seconds) {
+    const auto same = [&](const ConfigOutcome& c) {
+      return c.system.cores == system.cores && c.system.speed == system.speed;
+    };
+    if (std::none_of(out.best_work.begin(), out.best_work.end(), same) &&
+        std::none_of(found.begin(), found.end(), same))
+      found.push_back({.system = system, .seconds = seconds});
+  };
+  if (best.phase == Phase::reusing)
+    for (const auto& option : best.options) add(option.resources, option.seconds);
+  if (out.best_work.empty()) return found;
+  std::map<std::int32_t, double> batches;
+  for (const auto& task : view.tasks)
+    if (task.job == best.job && task.trial && task.work >= 0)
+      batches.emplace(task.work, batch_of(task.trial->hyper));
+  for (const auto& [work, batch] : batches) {
+    if (work == best.work || batch > batch_of(best.trial->hyper)) continue;
+    const auto& configs = works[static_cast<std::size_t>(work)];
+    const auto base = std::find_if(configs.begin(), configs.end(), [&](const ConfigOutcome& c) {
+      return c.system.cores == out.best_work.front().system.cores &&
+             c.system.speed == out.best_work.front().system.speed;
+    });
+    if (base == configs.end()) continue;
+    for (const auto& config : configs)
+      add(config.system, out.best_work.front().seconds * config.seconds / base->seconds);
+  }
+  return found;
+}
+
 // The configuration to train the best trial in, when it is alone.
-void choose_system(Outcome& out, const spec::TuneJob& job, const View& view) {
+void choose_system(Outcome& out, const spec::TuneJob& job, const View& view,
+                   const std::vector<std::vector<ConfigOutcome>>& works) {
   const TrialOutcome& best = out.trials[*out.best];
   out.best_system = best.system;
   if (job.mode != spec::Mode::pipelined) {
@@ -99,24 +142,34 @@ void choose_system(Outcome& out, const spec::TuneJob& job, const View& view) {
   const auto cost = [&](const ConfigOutcome& c) {
     return energy ? c.joules.value_or(c.seconds) * (time ? c.seconds : 1) : c.seconds;
   };
-  const ConfigOutcome* chosen = nullptr;
+  std::optional<ConfigOutcome> chosen;
   std::string seen;
   for (const auto& config : out.best_work) {
-    if (!chosen || cost(config) < cost(*chosen)) chosen = &config;
+    if (!chosen || cost(config) < cost(*chosen)) chosen = config;
     seen +=
-        fmt::format("{}{} {:.3g} s{}", seen.empty() ? "" : ", ",
-                    text(Resources{config.system.cores, 0, config.system.speed}), config.seconds,
+        fmt::format("{}{} {:.3g} s{}", seen.empty() ? "measured an epoch: " : ", ",
+                    config_text(config.system), config.seconds,
                     config.epochs > 1 ? fmt::format(" ± {:.2g} over {} epochs", config.spread, config.epochs)
                                       : " in one epoch");
   }
-  if (chosen) out.best_system = chosen->system;
-  std::set<int> cores;
-  for (const auto& config : out.best_work) cores.insert(config.system.cores);
+  std::set<int> known;
+  for (const auto& config : out.best_work) known.insert(config.system.cores);
+  if (!energy)
+    for (const auto& config : expected_elsewhere(out, view, works)) {
+      known.insert(config.system.cores);
+      seen += fmt::format("{}expected: {} {:.3g} s", seen.empty() ? "" : "; ", config_text(config.system),
+                          config.seconds);
+      if (!chosen || config.seconds < kClearly * chosen->seconds) chosen = config;
+    }
+  if (chosen) {
+    out.best_system = chosen->system;
+    out.best_system.memory = best.system.memory;
+  }
   std::string missing;
   for (int choice : job.system.cores)
-    if (!cores.contains(choice) && choice <= view.nodes.front().capacity.cores)
+    if (!known.contains(choice) && choice <= view.nodes.front().capacity.cores)
       missing += fmt::format("{}{}", missing.empty() ? "" : ", ", choice);
-  out.system_confidence = seen.empty() ? "nothing measured" : "measured an epoch: " + seen;
+  out.system_confidence = seen.empty() ? "nothing measured" : seen;
   if (!missing.empty()) out.system_confidence += fmt::format("; not measured: {} cores", missing);
 }
 
@@ -194,7 +247,7 @@ Outcome outcome(const View& view, JobId id) {
   const auto work = out.trials[*out.best].work;
   if (work >= 0 && static_cast<std::size_t>(work) < works.size())
     out.best_work = works[static_cast<std::size_t>(work)];
-  choose_system(out, tune, view);
+  choose_system(out, tune, view, works);
   return out;
 }
 

@@ -7,10 +7,7 @@ namespace tandem::tune {
 namespace {
 
 constexpr double kMemoryRoom = 1.5;       // over what was seen resident: peaks lie between the samples
-constexpr int kShareWorthWaitingFor = 8;  // a machine's part that others soon leave free
 constexpr double kBenefitOfDoubt = 0.85;  // of a single measurement
-constexpr std::int64_t kEpochsWorthProbing = 6;
-constexpr double kClearlyBetter = 0.9;  // a prediction worth an epoch of probing
 
 bool has_goal(const spec::Objective& objective, const std::string& metric) {
   return std::any_of(objective.goals.begin(), objective.goals.end(),
@@ -42,7 +39,6 @@ double batch_of(const Values& hyper) {
 SystemTuner::SystemTuner(const spec::TuneJob& job, const NodeView& node, std::vector<KnownWork> known)
     : job_(job),
       machine_(node.type),
-      capacity_(node.capacity.cores),
       space_(on_node(job.system, node)),
       energy_counts_(has_goal(job.objective, "energy")),
       time_counts_(has_goal(job.objective, "train_time")),
@@ -93,7 +89,7 @@ std::int32_t SystemTuner::presumed(double batch) const {
   return best;
 }
 
-SystemPlan SystemTuner::plan(TaskId task, const Values& hyper, std::int64_t candidate_epochs) {
+SystemPlan SystemTuner::plan(TaskId task, const Values& hyper) {
   auto all = configurations(hyper);
   if (all.empty()) return {};
   if (!work_of_.contains(task)) assign(task, presumed(batch_of(hyper)));
@@ -104,8 +100,7 @@ SystemPlan SystemTuner::plan(TaskId task, const Values& hyper, std::int64_t cand
   const Resources first = found != all.end() ? *found : all.front();
   if (work < 0 || !works_[static_cast<std::size_t>(work)].measured(first))
     return {{{first, 1.0}}, Phase::profiling, work};
-  return energy_counts_ || job_.warm_repetitions ? plan_for_energy(all, work)
-                                                 : plan_for_time(all, work, candidate_epochs);
+  return energy_counts_ || job_.warm_repetitions ? plan_for_energy(all, work) : plan_for_time(all, work);
 }
 
 // What was not measured is predicted, within what other works of the job show: the larger the batch, the more
@@ -127,13 +122,11 @@ Cost SystemTuner::expected(const Work& work, const Resources& system) const {
   return cost;
 }
 
-SystemPlan SystemTuner::plan_for_time(const std::vector<Resources>& all, std::int32_t number,
-                                      std::int64_t candidate_epochs) const {
+SystemPlan SystemTuner::plan_for_time(const std::vector<Resources>& all, std::int32_t number) const {
   const Work& work = works_[static_cast<std::size_t>(number)];
   std::map<int, std::vector<Resources>> by_cores;
   for (const auto& system : all) by_cores[system.cores].push_back(system);
   SystemPlan plan{{}, work.reused() ? Phase::reusing : Phase::settled, number};
-  double best_measured = 0;
   for (const auto& [cores, systems] : by_cores) {
     double fastest = 0;
     std::vector<Bytes> memories;
@@ -147,17 +140,7 @@ SystemPlan SystemTuner::plan_for_time(const std::vector<Resources>& all, std::in
     plan.options.push_back({system, cost.seconds});
     // What an earlier job did not measure is predicted from what it did.
     if (!cost.measured && !work.reused()) plan.phase = Phase::probing;
-    if (cost.measured && (best_measured == 0 || cost.seconds < best_measured)) best_measured = cost.seconds;
   }
-  if (candidate_epochs < kEpochsWorthProbing || plan.phase != Phase::probing) return plan;
-  // What may turn out best for the winner is tried even if others must wait for it: the next size up, as long
-  // as each was worth it, and small enough that it is soon free.
-  for (const auto& option : plan.options)
-    if (!work.measured(option.resources) && option.seconds < kClearlyBetter * best_measured &&
-        option.resources.cores <= std::max(2, capacity_ / kShareWorthWaitingFor)) {
-      plan.options = {option};
-      break;
-    }
   return plan;
 }
 

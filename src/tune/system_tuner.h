@@ -6,8 +6,8 @@
 // presumed to be like the work of their batch size that has most trials, and skip the profiling.
 //
 // Where only time counts, cores are left to the allocator: every core count is an option with its expected
-// time, so that a configuration is probed when cores would idle otherwise; only a trial that may win and has
-// long to go is given what nobody measured yet while others wait. Speed is then always full, since less is
+// time, so that a configuration is probed when cores would idle otherwise: probing never makes a trial wait.
+// Speed is then always full, since less is
 // never faster. Where energy counts, configurations are probed one an epoch and the best by cost is kept:
 // joules, or joules times seconds where both are goals. Memory is the smallest choice that holds what the
 // work was seen to use.
@@ -36,9 +36,8 @@ class SystemTuner {
  public:
   SystemTuner(const spec::TuneJob&, const NodeView&, std::vector<KnownWork> known);
 
-  // How to run the next epoch of a trial. `candidate_epochs`: what it has still to run, if it may well be the
-  // best one.
-  SystemPlan plan(TaskId, const Values& hyper, std::int64_t candidate_epochs);
+  // How to run the next epoch of a trial.
+  SystemPlan plan(TaskId, const Values& hyper);
   // An epoch of the trial has ended; it is the last of task.epochs.
   void ended(const TaskView&, const Values& hyper);
 
@@ -54,15 +53,13 @@ class SystemTuner {
   Bytes memory_for(const Work*, const std::vector<Bytes>& choices) const;
   std::int32_t classify(const EpochRecord&, double batch);
   std::int32_t presumed(double batch) const;
-  SystemPlan plan_for_time(const std::vector<Resources>&, std::int32_t work,
-                           std::int64_t candidate_epochs) const;
+  SystemPlan plan_for_time(const std::vector<Resources>&, std::int32_t work) const;
   Cost expected(const Work&, const Resources&) const;
   SystemPlan plan_for_energy(const std::vector<Resources>&, std::int32_t work) const;  // and for warming
   double cost(const Cost&) const;
 
   spec::TuneJob job_;
   std::string machine_;
-  int capacity_ = 1;
   spec::SystemSpace space_;  // what of it this machine can give
   Resources reference_;
   bool energy_counts_ = false, time_counts_ = false;

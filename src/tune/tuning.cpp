@@ -123,8 +123,7 @@ Request Tuning::request(const View& view, const Trial& trial) {
   request.priority =
       static_cast<int>(std::min<std::int64_t>(trial.ask.rung, 1000)) + (part.clone_from ? 1 : 0);
   if (tuner_) {
-    const bool candidate = trial.ask.rung > 0 && trial.ask.until >= job_.search.max_epochs;
-    auto plan = tuner_->plan(trial.task, part.hyper, candidate ? request.epochs_left : 0);
+    auto plan = tuner_->plan(trial.task, part.hyper);
     request.options = std::move(plan.options);
     request.phase = plan.phase;
     request.work = plan.work;

@@ -62,8 +62,9 @@ class Trial:
         self._counted_before = 0  # by earlier attempts, and still standing
         self._wire = _claim_socket(inheritable)
         self.inside = self._wire is not None
-        if self.inside:
+        if self._wire is not None:
             self._read_environment()
+            self._wire.send({"type": "ready"})  # imports are done: from here on it is training
         else:
             self.system = System(_cores_here(), 0, 1.0)
             self.epochs, self.reported, self.seed, self.attempt = epochs, 0, seed, 1

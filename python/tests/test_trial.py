@@ -52,7 +52,9 @@ class Played:
         except ConnectionResetError:
             pass  # the program ended with answers unread
         self.ours.close()
-        return result, [json.loads(line) for line in heard.splitlines()]
+        lines = [json.loads(line) for line in heard.splitlines()]
+        self.ready = lines[:1] == [{"type": "ready"}]
+        return result, lines[1:] if self.ready else lines
 
 
 def answer(stop=False, checkpoint=False, **more):
@@ -70,6 +72,7 @@ class Inside(unittest.TestCase):
         self.addCleanup(played.ours.close)
         self.addCleanup(played.theirs.close)
         played.says(played.begin, *messages)
+        self.last = played
         return played
 
     def test_gives_what_tandem_gave(self):
@@ -93,6 +96,7 @@ class Inside(unittest.TestCase):
             """)
         self.assertEqual(result.stdout, "after the loop 3 3\n")
         self.assertEqual(heard[0], {"type": "hello", "version": 1, "can": []})
+        self.assertTrue(self.last.ready, "it says when its start-up is over")
         self.assertEqual(heard[1:], [{"type": "epoch", "epoch": n, "metrics": {"accuracy": n / 10, "loss": 1.0}}
                                      for n in (1, 2, 3)])
 

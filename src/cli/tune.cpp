@@ -8,6 +8,7 @@
 #include "search/searcher.h"
 #include "spec/parse.h"
 #include "tune/outcome.h"
+#include "tune/similarity.h"
 
 namespace tandem::cli {
 namespace {
@@ -19,7 +20,7 @@ struct Options {
   DataOption data;
   SessionOptions session;
   std::optional<std::int64_t> seed, trials;
-  std::string mode = "pipelined";
+  std::string mode = "pipelined", similarity = "nearest";
   std::optional<int> cores;
   bool warm = false;
   std::int64_t repetitions = 2;
@@ -41,6 +42,7 @@ spec::TuneJob job_from(const Options& options, const std::string& file) {
     throw UserError(
         "--cores goes with --mode hyper; in the other modes system.cores of the spec says what may be used");
   job.hyper_cores = options.cores;
+  job.similarity = options.similarity;
   return options.warm ? tune::warming(job, this_machine(), options.repetitions) : job;
 }
 
@@ -85,6 +87,11 @@ void add_tune(CLI::App& app, Action& action) {
       ->type_name("N");
   command->add_option("--trials", options->trials, "configurations to start (wins over search.trials)")
       ->type_name("N");
+  std::vector<std::string> similarities;
+  for (const auto& entry : tune::similarities()) similarities.push_back(entry.name);
+  command->add_option("--similarity", options->similarity, "how work of earlier jobs is recognised")
+      ->check(CLI::IsMember(similarities))
+      ->capture_default_str();
   command->add_flag("--warm", options->warm,
                     "search nothing: measure each batch size in each configuration, for later jobs to reuse");
   command->add_option("--repetitions", options->repetitions, "with --warm: epochs a configuration")

@@ -283,6 +283,10 @@ OrderedJson json_of(const Checkpointed& checkpointed) {
   return {{"type", "checkpointed"}, {"epoch", checkpointed.epoch}};
 }
 
+OrderedJson json_of(const Ready&) {
+  return {{"type", "ready"}};
+}
+
 OrderedJson json_of(const Resources& resources) {
   return {{"cores", resources.cores}, {"memory", resources.memory}, {"speed", resources.speed}};
 }
@@ -336,7 +340,8 @@ FromProgram parse_from_program(std::string_view line) {
   if (type == "hello") return hello_of({json, "hello"});
   if (type == "epoch") return epoch_of({json, "the epoch report"});
   if (type == "checkpointed") return Checkpointed{Fields{json, "checkpointed"}.whole("epoch", 1)};
-  refuse_type(type, "a program", {"hello", "epoch", "checkpointed"});
+  if (type == "ready") return Ready{};
+  refuse_type(type, "a program", {"hello", "ready", "epoch", "checkpointed"});
 }
 
 FromTandem parse_from_tandem(std::string_view line) {

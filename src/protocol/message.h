@@ -51,6 +51,12 @@ struct Epoch {
   bool operator==(const Epoch&) const = default;
 };
 
+// What came before was start-up: imports, data. Optional, before the first epoch; nothing answers it. Without
+// it, start-up ends with Hello.
+struct Ready {
+  bool operator==(const Ready&) const = default;
+};
+
 // Answers `checkpoint: true`.
 struct Checkpointed {
   std::int64_t epoch = 0;
@@ -85,7 +91,7 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
-using FromProgram = std::variant<Hello, Epoch, Checkpointed>;
+using FromProgram = std::variant<Hello, Epoch, Checkpointed, Ready>;
 using FromTandem = std::variant<Begin, Answer>;
 
 // From a line without its newline; throws ProtocolError.

@@ -72,7 +72,7 @@ TEST(Message, SpeaksTheDocumentedWire) {
 TEST(Message, WhatIsWrittenIsReadBack) {
   for (const FromProgram& message : std::vector<FromProgram>{
            Hello{}, Hello{1, {"threads", "batch"}, 0}, Epoch{}, Epoch{std::nullopt, {{"loss", -0.0}}},
-           Epoch{1, {{"a", 1e300}, {"b", 5e-324}, {"c", 0.1}}}, Checkpointed{7}})
+           Epoch{1, {{"a", 1e300}, {"b", 5e-324}, {"c", 0.1}}}, Checkpointed{7}, Ready{}})
     EXPECT_EQ(parse_from_program(without_newline(line(message))), message);
   for (const FromTandem& message :
        std::vector<FromTandem>{some_begin(), Answer{}, Answer{true, false, Resources{1, 5, 0.5}, 3}})
@@ -101,7 +101,7 @@ TEST(Message, AnUnknownTypeNamesTheKnownOnes) {
   const auto said = complaint(R"({"type":"epohc"})");
   expect_says(said, "unknown type 'epohc'");
   expect_says(said, "did you mean 'epoch'");
-  expect_says(said, "hello, epoch, checkpointed");
+  expect_says(said, "hello, ready, epoch, checkpointed");
   expect_says(complaint_of_tandem(R"({"type":"stop"})"), "begin, answer");
   expect_says(complaint(R"({"epoch":1})"), "has no 'type'");
   expect_says(complaint(R"({"type":7})"), "'type' of the line must be text, not 7");

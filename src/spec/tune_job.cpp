@@ -84,6 +84,7 @@ TuneJob read_job(const json& from) {
   if (!known) damaged("mode is " + shown(mode));
   job.mode = *known;
   read_whole(from, "hyper_cores", job.hyper_cores, 1);
+  read_word(from, "similarity", job.similarity);
   read_whole(from, "warm_repetitions", job.warm_repetitions, 1);
   return job;
 }
@@ -133,6 +134,7 @@ nlohmann::json to_json(const TuneJob& job) {
       {"objective", objective_json(job.objective)},
       {"budget", budget},
       {"mode", name(job.mode)}};
+  out["similarity"] = job.similarity;
   if (job.hyper_cores) out["hyper_cores"] = *job.hyper_cores;
   if (job.warm_repetitions) out["warm_repetitions"] = *job.warm_repetitions;
   return out;

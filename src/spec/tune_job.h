@@ -70,7 +70,8 @@ struct TuneJob {
   Objective objective;
   Budget budget;
   Mode mode = Mode::pipelined;
-  std::optional<int> hyper_cores;  // --mode hyper --cores N
+  std::optional<int> hyper_cores;      // --mode hyper --cores N
+  std::string similarity = "nearest";  // how known work is recognised: a name of tune::similarities()
   // --warm: nothing is searched; every configuration is measured so many times, for later jobs.
   std::optional<std::int64_t> warm_repetitions;
 

@@ -131,10 +131,22 @@ Database::Database(const std::filesystem::path& file) {
   }
   sqlite3_busy_timeout(connection_, kBusyMilliseconds);
   try {
-    execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON");
+    become_wal();
+    execute("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON");
   } catch (...) {
     sqlite3_close_v2(std::exchange(connection_, nullptr));
     throw;
+  }
+}
+
+// Two processes that open a new file at once can meet here; SQLite then says busy without waiting.
+void Database::become_wal() {
+  constexpr int kPause = 10;
+  for (int waited = 0;; waited += kPause) {
+    const int code = sqlite3_exec(connection_, "PRAGMA journal_mode=WAL", nullptr, nullptr, nullptr);
+    if (code == SQLITE_OK) return;
+    if ((code & 0xff) != SQLITE_BUSY || waited >= kBusyMilliseconds) fail(connection_, code);
+    sqlite3_sleep(kPause);
   }
 }
 

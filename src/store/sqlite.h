@@ -54,6 +54,8 @@ class Database {
   Statement prepare(std::string_view sql) { return Statement(connection_, sql); }
 
  private:
+  void become_wal();
+
   sqlite3* connection_ = nullptr;
 };
 

@@ -203,6 +203,30 @@ TEST_F(StoreTest, TwoProcessesWriteAtTheSameTime) {
   }
 }
 
+TEST_F(StoreTest, ManyProcessesMayMakeTheSameStoreAtOnce) {
+  for (int round = 0; round < 10; ++round) {
+    const auto folder = folder_.path() / ("round-" + std::to_string(round));
+    std::vector<pid_t> children;
+    for (int i = 0; i < 6; ++i) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        try {
+          Store store(folder);
+          ::_exit(store.runs().empty() ? 0 : 1);
+        } catch (const std::exception&) {
+          ::_exit(2);
+        }
+      }
+      children.push_back(child);
+    }
+    for (const pid_t child : children) {
+      int status = 0;
+      ::waitpid(child, &status, 0);
+      EXPECT_EQ(status, 0) << "round " << round;
+    }
+  }
+}
+
 KnownWork some_work(const std::string& machine, double batch) {
   return {machine, batch, {1, 0, 1.0}, {{"task-clock", 1e9}}, {}, {{{1, 0, 1.0}, 1.5, 12.0, 3}}};
 }

@@ -16,6 +16,7 @@
 namespace tandem::tune {
 namespace {
 
+constexpr double kDoubt = 0.2;
 constexpr double kClearly =
     0.95;  // what is only expected must be better than what was seen by more than noise
 
@@ -139,8 +140,10 @@ void choose_system(Outcome& out, const spec::TuneJob& job, const View& view,
     return;
   }
   const bool energy = has_goal(job, "energy"), time = has_goal(job, "train_time");
+  // What was seen in few epochs must be better by more than what few epochs can be off.
   const auto cost = [&](const ConfigOutcome& c) {
-    return energy ? c.joules.value_or(c.seconds) * (time ? c.seconds : 1) : c.seconds;
+    const double doubt = 1 + kDoubt / std::sqrt(static_cast<double>(std::max<std::int64_t>(c.epochs, 1)));
+    return doubt * (energy ? c.joules.value_or(c.seconds) * (time ? c.seconds : 1) : c.seconds);
   };
   std::optional<ConfigOutcome> chosen;
   std::string seen;

@@ -43,7 +43,7 @@ SystemTuner::SystemTuner(const spec::TuneJob& job, const NodeView& node, std::ve
       energy_counts_(has_goal(job.objective, "energy")),
       time_counts_(has_goal(job.objective, "train_time")),
       known_(std::move(known)),
-      known_works_(make_similarity("nearest", known_)) {
+      known_works_(make_similarity(job.similarity, known_)) {
   if (space_.cores.empty() || space_.memory.empty()) return;
   reference_ = {space_.cores.front(), space_.memory.back(), space_.speed.back()};
 }

@@ -122,6 +122,37 @@ TEST_P(WorldContract, AResizeIsConfirmedAndWhatItFreedCanBeUsed) {
   EXPECT_EQ(view_.tasks[0].granted.cores, 1);
 }
 
+TEST_P(WorldContract, AHeldTaskLeavesItsCoresToOthersAndGoesOnWhenItHasThemAgain) {
+  submit(candidate_->well_behaved());
+  const Resources whole{view_.nodes[0].capacity.cores, 0, 1.0};
+  start(0, 1, whole);
+  until<EpochEnded>();
+  decide(Hold{0, 1});
+  start(1, 1, whole);
+  EXPECT_EQ(until<EpochEnded>().task, 1);
+  decide(Request{0, 0, whole});
+  decide(Continue{0, 1, 1});  // without cores it cannot go on
+  decide(Stop{1, 1, "enough"});
+  EXPECT_EQ(until<TaskEnded>().task, 1);
+  EXPECT_EQ(view_.tasks[0].reported(), 1);
+  decide(Resize{0, 1, whole});
+  EXPECT_EQ(until<SystemChanged>().task, 0);
+  decide(Continue{0, 1, 1});
+  const auto next = until<EpochEnded>();
+  EXPECT_EQ(next.task, 0);
+  EXPECT_EQ(next.epoch, 2);
+}
+
+TEST_P(WorldContract, AHeldTaskCanBeStopped) {
+  submit(candidate_->well_behaved());
+  start();
+  until<EpochEnded>();
+  decide(Hold{0, 1});
+  decide(Stop{0, 1, "enough"});
+  EXPECT_EQ(until<TaskEnded>().task, 0);
+  EXPECT_EQ(view_.nodes[0].free_cores, view_.nodes[0].capacity.cores);
+}
+
 TEST_P(WorldContract, AStopEndsATaskThatWaitsAndOneThatDoesNot) {
   submit(candidate_->well_behaved());
   start();

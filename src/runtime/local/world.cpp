@@ -30,6 +30,8 @@ constexpr int kSocketBuffer = 1 << 16;
 // OpenMP threads spin while they wait for each other. With CPUs to themselves that is fastest; beside other
 // work two of them were 8 times slower than threads that sleep (LeNet5, one compiler on two cores).
 constexpr double kPressed = 15;
+// A program whose hello comes with its first report says nothing of when its start-up ended.
+constexpr double kMostStartup = 0.98;
 
 Moment after(Seconds span) {
   return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
@@ -422,8 +424,7 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
               "a program that keeps checkpoints (docs/protocol.md)");
       return;
     }
-    a.startup = since(a.stretch_from);
-    if (options_.sensor) options_.sensor->restart_profile(a.task);
+    is_ready(a);
     const std::string reply = protocol::line(protocol::FromTandem(a.begin));
     [[maybe_unused]] auto sent =
         ::send(a.socket.get(), reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -441,20 +442,25 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
       return;
     }
     a.last_epoch = epoch;
-    happened(EpochEnded{a.task,
-                        a.number,
-                        epoch,
-                        report->metrics,
-                        since(a.stretch_from),
-                        {},
-                        {},
-                        std::exchange(a.startup, Seconds{})});
+    const Seconds seconds = since(a.stretch_from);
+    if (a.startup > kMostStartup * seconds) a.startup = {};
+    happened(EpochEnded{
+        a.task, a.number, epoch, report->metrics, seconds, {}, {}, std::exchange(a.startup, Seconds{})});
     if (a.told_to_stop) answer(a);
+  } else if (std::holds_alternative<protocol::Ready>(message)) {
+    is_ready(a);
   } else if (const auto* taken = std::get_if<protocol::Checkpointed>(&message)) {
     if (a.checkpoint_asked)
       happened(
           CheckpointTaken{a.task, a.number, *std::exchange(a.checkpoint_asked, std::nullopt), taken->epoch});
   }
+}
+
+// What it does from here on is training. One that says so only with its first report has not said it in time.
+void LocalWorld::is_ready(Attempted& a) {
+  if (std::exchange(a.ready, true) || !a.first_report) return;
+  a.startup = since(a.stretch_from);
+  if (options_.sensor) options_.sensor->restart_profile(a.task);
 }
 
 void LocalWorld::condemn(Attempted& a, Failure failure, const std::string& detail) {

@@ -69,6 +69,7 @@ class LocalWorld final : public control::World {
   void launch(Attempted&, const spec::TrainJob&);
   void heard(Attempted&);
   void heard_line(Attempted&, const std::string& line);
+  void is_ready(Attempted&);
   void condemn(Attempted&, Failure, const std::string& detail);
   void kill_group(Attempted&);
   void ended(TaskId);

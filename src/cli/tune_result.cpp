@@ -13,7 +13,7 @@ using nlohmann::json;
 namespace {
 
 std::string row(const std::string& label, const std::string& value) {
-  return fmt::format("  {:<12} {}\n", label, value);
+  return fmt::format("  {:<15} {}\n", label, value);
 }
 
 std::string number(double value) {
@@ -111,10 +111,9 @@ std::string comparison_rows(const View& view, const tune::Outcome& found) {
   std::string out;
   for (const auto& fixed : fixed_defaults(view)) {
     const double times = fixed.tuning.value / std::max(found.tuning.value, 1e-9);
-    out += row(
-        out.empty() ? "instead of" : "",
-        fmt::format("{:>7}  {}   ({:.2f} times this; predicted from the epochs measured here{})",
-                    text(fixed.tuning), fixed.what, times, fixed.measured ? "" : ", partly extrapolated"));
+    out += row(out.empty() ? "instead of" : "",
+               fmt::format("{:>7}  {}: {:.2f} times this (predicted{})", text(fixed.tuning), fixed.what,
+                           times, fixed.measured ? "" : ", partly extrapolated"));
   }
   return out;
 }

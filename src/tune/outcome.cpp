@@ -10,6 +10,7 @@
 
 #include "search/pareto.h"
 #include "search/points.h"
+#include "stats/median.h"
 #include "tune/goals.h"
 #include "tune/system_tuner.h"
 
@@ -19,12 +20,6 @@ namespace {
 constexpr double kDoubt = 0.2;
 constexpr double kClearly =
     0.95;  // what is only expected must be better than what was seen by more than noise
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 std::string state_of(const TaskView& task, const JobView& job) {
   const bool over = job.state != JobState::running;
@@ -197,14 +192,14 @@ std::vector<std::vector<ConfigOutcome>> work_outcomes(const View& view, JobId id
                            .epochs = static_cast<std::int64_t>(records.size())};
       std::vector<double> seconds, off, joules;
       for (const auto* record : records) seconds.push_back(record->working().value);
-      config.seconds = median(seconds);
+      config.seconds = stats::median(seconds);
       for (double s : seconds) off.push_back(std::fabs(s - config.seconds));
-      config.spread = median(off);
+      config.spread = stats::median(off);
       for (const auto* record : records)
         if (record->energy)
           joules.push_back(record->energy->joules.value * record->working().value /
                            std::max(record->seconds.value, 1e-9));
-      if (!joules.empty()) config.joules = median(joules);
+      if (!joules.empty()) config.joules = stats::median(joules);
       list.push_back(config);
     }
   }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "stats/kmeans.h"
+#include "stats/median.h"
 #include "tune/fingerprint.h"
 
 namespace tandem::tune {
@@ -29,12 +30,6 @@ using Pool = std::map<std::string, double>;  // usual deviation of each feature 
 
 double square(double x) {
   return x * x;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 // Epochs the spread of a work was taken over.
@@ -63,7 +58,7 @@ Pool pooled(std::span<const Print> prints, bool per_cpu) {
     for (const auto& [name, feature] : per_cpu ? print.per_cpu : print.per_wall)
       if (feature.spread > 0) seen[name].push_back(feature.spread);
   Pool pool;
-  for (auto& [name, spreads] : seen) pool[name] = median(std::move(spreads));
+  for (auto& [name, spreads] : seen) pool[name] = stats::median(std::move(spreads));
   return pool;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stats/median.h"
+
 namespace tandem::tune {
 namespace {
 
@@ -12,12 +14,6 @@ constexpr double kSurprising = 1.6;
 constexpr int kSurprisesToBelieve = 2;
 // Before two core counts were seen: most of an epoch runs in parallel.
 constexpr double kParallelPrior = 0.8;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 // Memory is a limit, not a speed.
 bool same_speed(const Resources& a, const Resources& b) {
@@ -36,7 +32,7 @@ bool Work::add(const EpochRecord& record, bool first) {
   const double seconds = std::max(record.working().value, 1e-6);
   bool shifted = false;
   if (const auto* before = find(record.granted)) {
-    const double ratio = seconds / median(before->seconds);
+    const double ratio = seconds / stats::median(before->seconds);
     surprises_ = ratio > kSurprising || ratio < 1 / kSurprising ? surprises_ + 1 : 0;
     if (surprises_ >= kSurprisesToBelieve) {
       configurations_.clear();
@@ -80,7 +76,7 @@ void Work::adopt(const KnownWork& known) {
     return same_speed(m.system, known.reference) && m.seconds > 0;
   });
   if (!mine || theirs == known.measured.end()) return;
-  const double scale = median(mine->seconds) / theirs->seconds;
+  const double scale = stats::median(mine->seconds) / theirs->seconds;
   for (const auto& measured : known.measured) {
     if (find(measured.system) || measured.seconds <= 0) continue;
     Sums sums{measured.system, {measured.seconds * scale}};
@@ -108,7 +104,7 @@ std::int64_t Work::epochs(const Resources& system) const {
 Cost Work::cost(const Resources& system) const {
   const auto* sums = find(system);
   if (!sums) return {predicted(system), std::nullopt, false};
-  Cost cost{median(sums->seconds), std::nullopt, true};
+  Cost cost{stats::median(sums->seconds), std::nullopt, true};
   if (sums->with_joules > 0) cost.joules = sums->joules / static_cast<double>(sums->with_joules);
   return cost;
 }
@@ -119,7 +115,7 @@ double Work::predicted(const Resources& system) const {
   if (configurations_.empty()) return (1 - kParallelPrior + kParallelPrior * x) / system.speed;
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
   for (const auto& sums : configurations_) {
-    const double at = 1.0 / sums.system.cores, time = median(sums.seconds) * sums.system.speed;
+    const double at = 1.0 / sums.system.cores, time = stats::median(sums.seconds) * sums.system.speed;
     n += 1, sx += at, sy += time, sxx += at * at, sxy += at * time;
   }
   const double spread = n * sxx - sx * sx;
@@ -146,7 +142,7 @@ KnownWork Work::profile(const std::string& machine) const {
       out.spread[name] = std::sqrt(std::max(rate.squares / n - mean * mean, 0.0) * n / (n - 1));
   }
   if (const auto* sums = find(reference_))
-    out.measured.push_back({sums->system, median(sums->seconds), std::nullopt, sums->epochs});
+    out.measured.push_back({sums->system, stats::median(sums->seconds), std::nullopt, sums->epochs});
   return out;
 }
 
@@ -155,7 +151,7 @@ std::optional<KnownWork> Work::known(const std::string& machine) const {
   auto out = profile(machine);
   out.measured.clear();
   for (const auto& sums : configurations_) {
-    Measured measured{sums.system, median(sums.seconds), std::nullopt, sums.epochs};
+    Measured measured{sums.system, stats::median(sums.seconds), std::nullopt, sums.epochs};
     if (sums.with_joules > 0) measured.joules = sums.joules / static_cast<double>(sums.with_joules);
     out.measured.push_back(measured);
   }

@@ -4,11 +4,11 @@ import gzip
 import os
 import struct
 
+import tandem  # before torch: see tandem/_cpus.py
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-
-import tandem
 
 
 def idx(path, count):

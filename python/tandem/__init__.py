@@ -12,7 +12,10 @@ The same script runs unchanged outside Tandem: hyperparameters come from `defaul
 nothing stops it. The lines behind it are described in docs/protocol.md.
 """
 
+from . import _cpus
 from ._trial import Gone, ProtocolError, Stop, System, Trial, folder, report, trial
 
 __all__ = ["Gone", "ProtocolError", "Stop", "System", "Trial", "folder", "report", "trial"]
 __version__ = "0.1.0"
+
+_cpus.see_all()

@@ -4,6 +4,7 @@ import json
 import os
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence
 
+from . import _cpus
 from ._wire import VERSION, Gone, ProtocolError, Wire
 
 __all__ = ["Gone", "ProtocolError", "Stop", "System", "Trial", "folder", "report", "trial"]
@@ -50,6 +51,7 @@ class Trial:
         on_change: Optional[Callable[[System], None]] = None,
         on_checkpoint: Optional[Callable[[int], None]] = None,
         inheritable: bool = False,
+        ready: bool = True,
     ) -> None:
         self.hyper: Dict[str, Any] = dict(defaults or {})
         self._can = list(can) if can is not None else (["threads"] if on_change else [])
@@ -64,7 +66,9 @@ class Trial:
         self.inside = self._wire is not None
         if self._wire is not None:
             self._read_environment()
-            self._wire.send({"type": "ready"})  # imports are done: from here on it is training
+            _cpus.keep_to_given()
+            if ready:  # imports are done: from here on it is training
+                self._wire.send({"type": "ready"})
         else:
             self.system = System(_cores_here(), 0, 1.0)
             self.epochs, self.reported, self.seed, self.attempt = epochs, 0, seed, 1
@@ -200,7 +204,7 @@ def report(epoch: Optional[int] = None, **metrics: Any) -> None:
     """Trial.report for programs that need nothing else; the trial starts with the first report."""
     global _current
     if _current is None:
-        _current = Trial()
+        _current = Trial(ready=False)  # an epoch is over already
     _current.report(epoch, **metrics)
 
 

@@ -86,6 +86,22 @@ class Inside(unittest.TestCase):
         self.assertEqual(result.stdout, "{'learning_rate': 0.5, 'dropout': 0.1, 'batch_size': 8} "
                                         "(2, 1024, 0.5) 3 0 7 2 True\nTrue [1, 2, 3]\n")
 
+    @unittest.skipUnless(hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) > 1, "one CPU only")
+    def test_libraries_see_all_cpus_while_they_load(self):
+        here = sorted(os.sched_getaffinity(0))
+        played = self.played(answer())
+        played.environment["TANDEM_CPUS"] = ",".join(map(str, here))
+        result, _ = played.run(f"""
+            import os
+            os.sched_setaffinity(0, {{{here[0]}}})
+            import tandem
+            print(len(os.sched_getaffinity(0)))
+            with tandem.trial() as t:
+                print(len(os.sched_getaffinity(0)))
+                t.report(accuracy=1)
+            """)
+        self.assertEqual(result.stdout.split()[:2], [str(len(here)), "1"], result.stderr)
+
     def test_reports_epochs_in_order(self):
         result, heard = self.played(answer(), answer(), answer()).run("""
             import tandem

@@ -59,6 +59,10 @@ Answer Client::report(const Epoch& epoch) {
   throw ProtocolError("Tandem answered an epoch with something other than an answer");
 }
 
+void Client::ready() {
+  send(Ready{});
+}
+
 void Client::checkpointed(std::int64_t epoch) {
   send(Checkpointed{epoch});
 }

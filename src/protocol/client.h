@@ -25,6 +25,7 @@ class Client {
   explicit Client(int descriptor) : descriptor_(descriptor) {}
 
   Begin hello(const Hello&);
+  void ready();
   // Reports an epoch and waits until it is durable.
   Answer report(const Epoch&);
   void checkpointed(std::int64_t epoch);

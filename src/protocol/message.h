@@ -52,7 +52,7 @@ struct Epoch {
 };
 
 // What came before was start-up: imports, data. Optional, before the first epoch; nothing answers it. Without
-// it, start-up ends with Hello.
+// it, start-up is part of the first epoch.
 struct Ready {
   bool operator==(const Ready&) const = default;
 };

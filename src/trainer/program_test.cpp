@@ -1,6 +1,8 @@
 // The real program: started, spoken to over a socket as Tandem does, killed, starved of disk.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -67,7 +69,10 @@ class Program {
       dup2(output, 1);
       dup2(output, 2);
       setenv("TANDEM_DATA", data.c_str(), 1);
-      setenv("OMP_NUM_THREADS", "1", 1);
+      if (getenv("OMP_DISPLAY_ENV"))
+        unsetenv("OMP_NUM_THREADS");  // it shall show what it counted
+      else
+        setenv("OMP_NUM_THREADS", "1", 1);
       if (inside) {
         setenv("TANDEM_SOCKET", socket.c_str(), 1);
         setenv("TANDEM_FOLDER", folder.c_str(), 1);
@@ -85,6 +90,7 @@ class Program {
     if (pid_ > 0) kill();
   }
 
+  pid_t pid() const { return pid_; }
   void hang_up() {
     if (socket_ >= 0) close(socket_);
     socket_ = -1;
@@ -100,10 +106,16 @@ class Program {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
 
-  // The next message, or nullopt when the program is gone or `deadline_ms` passed.
+  bool ready() const { return ready_; }
+  // The next message that is not Ready, or nullopt when the program is gone or `deadline_ms` passed.
   std::optional<protocol::FromProgram> receive(int deadline_ms = 120000) {
     while (true) {
-      if (auto line = reader_.next()) return protocol::parse_from_program(*line);
+      if (auto line = reader_.next()) {
+        auto message = protocol::parse_from_program(*line);
+        if (!std::holds_alternative<protocol::Ready>(message)) return message;
+        ready_ = true;
+        continue;
+      }
       pollfd one{socket_, POLLIN, 0};
       if (poll(&one, 1, deadline_ms) <= 0) return std::nullopt;
       char bytes[4096];
@@ -120,6 +132,7 @@ class Program {
  private:
   pid_t pid_ = -1;
   int socket_ = -1;
+  bool ready_ = false;
   protocol::LineReader reader_;
 };
 
@@ -191,6 +204,34 @@ TEST_F(TrainerProgram, KilledAndResumedEndsWithTheSameWeightsAndMetrics) {
   for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(without_times(pieces[i]), without_times(whole[i]));
 }
 
+// Started on one core, it may be given more: OpenMP must have counted them, and the program must not use them yet.
+TEST_F(TrainerProgram, OpenMpCountsAllCpusButOnlyTheGivenOnesAreUsed) {
+  cpu_set_t mine, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
+  std::string all;
+  int count = 0, first = -1;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &mine)) {
+      if (first < 0) first = cpu;
+      all += fmt::format("{}{}", count++ > 0 ? "," : "", cpu);
+    }
+  if (count < 2) GTEST_SKIP() << "one CPU only";
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  setenv("TANDEM_CPUS", all.c_str(), 1);
+  setenv("OMP_DISPLAY_ENV", "true", 1);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  Program program(kTrain, task, log, true);
+  sched_setaffinity(0, sizeof mine, &mine);
+  unsetenv("TANDEM_CPUS");
+  unsetenv("OMP_DISPLAY_ENV");
+  ASSERT_TRUE(program.receive()) << text_of(log);  // its hello: libraries are loaded
+  cpu_set_t theirs;
+  ASSERT_EQ(sched_getaffinity(program.pid(), sizeof theirs, &theirs), 0);
+  EXPECT_TRUE(CPU_EQUAL(&theirs, &one));
+  EXPECT_NE(text_of(log).find(fmt::format("OMP_NUM_THREADS = '{}'", count)), std::string::npos) << text_of(log);
+}
+
 TEST_F(TrainerProgram, ATornCheckpointCostsAnEpochButNothingElse) {
   std::vector<Metrics> whole, pieces;
   ASSERT_TRUE(attempt(whole, -1)) << text_of(log);
@@ -233,6 +274,7 @@ TEST_F(TrainerProgram, StopsWhenToldAndLeavesTheModel) {
   ASSERT_TRUE(program.receive());
   program.send(begin(0));
   ASSERT_TRUE(program.receive());
+  EXPECT_TRUE(program.ready()) << "it says when its start-up is over";
   program.send(protocol::Answer{true, false, std::nullopt});
   EXPECT_EQ(program.wait(), 0) << text_of(log);
   EXPECT_TRUE(fs::exists(task / "model.json"));

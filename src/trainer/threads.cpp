@@ -2,10 +2,13 @@
 
 #include <dlfcn.h>
 #include <malloc.h>
+#include <sched.h>
 #include <torch/torch.h>
 
 #include <climits>
 #include <cstdlib>
+#include <cstring>
+#include <string_view>
 
 namespace tandem::trainer {
 namespace {
@@ -15,7 +18,34 @@ Function* symbol(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
+cpu_set_t given_cpus;
+bool widened = false;
+
+// Runs before the constructors of all libraries, libc's too: getenv() does not work yet.
+void see_all_cpus(int, char**, char** environment) {
+  constexpr std::string_view kName = "TANDEM_CPUS=";
+  const char* list = nullptr;
+  for (; *environment != nullptr; ++environment)
+    if (std::strncmp(*environment, kName.data(), kName.size()) == 0) list = *environment + kName.size();
+  if (list == nullptr || sched_getaffinity(0, sizeof given_cpus, &given_cpus) != 0) return;
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  char* end = nullptr;
+  for (; *list != '\0'; list = *end == ',' ? end + 1 : end) {
+    const auto cpu = std::strtoul(list, &end, 10);
+    if (end == list || cpu >= CPU_SETSIZE) return;
+    CPU_SET(cpu, &all);
+  }
+  widened = sched_setaffinity(0, sizeof all, &all) == 0;
+}
+[[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries)(int, char**, char**) =
+    see_all_cpus;
+
 }  // namespace
+
+void keep_to_given_cpus() {
+  if (widened) sched_setaffinity(0, sizeof given_cpus, &given_cpus);
+}
 
 void use_threads(int threads) {
   torch::set_num_threads(threads);

@@ -83,12 +83,12 @@ int train_inside(const TrainOptions& options, protocol::Client& client) {
   const HangUpWatch watch(socket_of_environment());
   const char* folder = std::getenv("TANDEM_FOLDER");
   const auto found = folder ? newest_checkpoint(folder, warn) : std::nullopt;
-  // Before the hello: what comes after it counts as training.
   const data::Dataset dataset = data::load(options.dataset, data::folders_from_environment());
   const protocol::Begin begin =
       client.hello({protocol::kVersion, {"threads"}, found ? found->epoch() : std::int64_t{0}});
   if (folder && std::filesystem::path(folder) != begin.folder)
     throw UserError(fmt::format("TANDEM_FOLDER is {}, but Tandem said {}", folder, begin.folder));
+  client.ready();
   Task task;
   task.setup = {options.model, data::with_defaults(data::model(options.model), begin.hyper), begin.seed};
   task.dataset = options.dataset;

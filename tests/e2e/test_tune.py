@@ -6,6 +6,7 @@ import random
 import re
 import signal
 import sqlite3
+import sys
 import time
 
 from e2e.harness import ROOT, SPEAKER, Case, processes_below
@@ -47,6 +48,17 @@ class Tune(Case):
         self.assertEqual(points["hyper"], points["pipelined"], "the same seed tries the same points")
         one = self.json("tune", spec, "--mode", "hyper", "--cores", 1, "--quiet")
         self.assertEqual({epoch["cores"] for trial in one["trials"] for epoch in trial["history"]}, {1})
+
+    def test_start_up_is_told_from_training(self):
+        script = os.path.join(self.folder, "slow_start.py")
+        for begin, least, most in (("with tandem.trial() as t: t.report(accuracy=1)", 0.3, 1e9), ("tandem.report(accuracy=1)", 0, 0)):
+            with open(script, "w", encoding="utf-8") as file:
+                file.write(f"import sys, time\nsys.path.insert(0, {str(ROOT / 'python')!r})\nimport tandem\ntime.sleep(0.3)\n{begin}\n")
+            spec = self.spec(f"kind: tune\nname: slow-start\nprogram: {{command: {json.dumps([sys.executable, script])}}}\n"
+                             "search: {algorithm: random, max_epochs: 1, trials: 1}\nhyper:\n  x: {range: [0, 1]}\n", "slow.yaml")
+            startup = self.json("tune", spec, "--quiet")["trials"][0]["history"][0]["startup"]
+            self.assertGreaterEqual(startup, least)
+            self.assertLessEqual(startup, most)
 
     def test_every_algorithm(self):
         for algorithm in ("grid", "random", "quasirandom", "tpe", "tpe-multivariate", "successive-halving", "hyperband", "asha", "bohb", "pbt", "nsga2"):

@@ -36,7 +36,6 @@ struct Attempted {
   std::int64_t counted_before = 0;  // epochs of earlier attempts
   std::int64_t cloned_at = 0;       // the epoch of another task it begins after; 0: not a clone
   Seconds startup;                  // until it was ready, not yet reported
-  bool ready = false;               // it said so, or hello
   std::int64_t last_epoch = 0;      // last one this attempt reported (or resumed after)
   bool first_report = true;
   bool keeps_checkpoints = false;

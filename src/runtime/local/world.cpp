@@ -30,8 +30,6 @@ constexpr int kSocketBuffer = 1 << 16;
 // OpenMP threads spin while they wait for each other. With CPUs to themselves that is fastest; beside other
 // work two of them were 8 times slower than threads that sleep (LeNet5, one compiler on two cores).
 constexpr double kPressed = 15;
-// A program whose hello comes with its first report says nothing of when its start-up ended.
-constexpr double kMostStartup = 0.98;
 
 Moment after(Seconds span) {
   return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
@@ -249,6 +247,8 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
   launch.environment = environment_for(a);
   launch.environment.insert(options_.environment.begin(), options_.environment.end());
   launch.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
+  auto& all_cpus = launch.environment["TANDEM_CPUS"];
+  for (const auto& cpu : options_.topology.cpus) all_cpus += (all_cpus.empty() ? "" : ",") + std::to_string(cpu.id);
   if (!::getenv("OMP_WAIT_POLICY") && cpu_pressure() > kPressed)
     launch.environment["OMP_WAIT_POLICY"] = "passive";
   launch.mark = mark(a.task, a.number);
@@ -424,7 +424,6 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
               "a program that keeps checkpoints (docs/protocol.md)");
       return;
     }
-    is_ready(a);
     const std::string reply = protocol::line(protocol::FromTandem(a.begin));
     [[maybe_unused]] auto sent =
         ::send(a.socket.get(), reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -443,12 +442,11 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
     }
     a.last_epoch = epoch;
     const Seconds seconds = since(a.stretch_from);
-    if (a.startup > kMostStartup * seconds) a.startup = {};
     happened(EpochEnded{
         a.task, a.number, epoch, report->metrics, seconds, {}, {}, std::exchange(a.startup, Seconds{})});
     if (a.told_to_stop) answer(a);
   } else if (std::holds_alternative<protocol::Ready>(message)) {
-    is_ready(a);
+    if (a.first_report) is_ready(a);
   } else if (const auto* taken = std::get_if<protocol::Checkpointed>(&message)) {
     if (a.checkpoint_asked)
       happened(
@@ -456,9 +454,8 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
   }
 }
 
-// What it does from here on is training. One that says so only with its first report has not said it in time.
+// What it does from here on is training.
 void LocalWorld::is_ready(Attempted& a) {
-  if (std::exchange(a.ready, true) || !a.first_report) return;
   a.startup = since(a.stretch_from);
   if (options_.sensor) options_.sensor->restart_profile(a.task);
 }

@@ -22,9 +22,13 @@ spec::TuneJob some_tuning(const spec::TrainJob& base) {
 }
 
 KnownWork some_work() {
-  return {"a machine",           64,
-          {1, 0, 1.0},           {{"task-clock", 1e9}},
-          {{"task-clock", 1e7}}, {{{1, 0, 1.0}, 1.5, 12.0, 3}, {{2, 0, 1.0}, 0.9, std::nullopt, 1}}};
+  return {"a machine",
+          64,
+          {1, 0, 1.0},
+          {{"task-clock", 1e9}},
+          {{"task-clock", 1e7}},
+          {{{1, 0, 1.0}, 1.5, 12.0, 3}, {{2, 0, 1.0}, 0.9, std::nullopt, 1}},
+          2.5};
 }
 
 Request some_request() {

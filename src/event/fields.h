@@ -67,7 +67,7 @@ void fields(A&& a, E& e) {
     a("system", e.system)("seconds", e.seconds)("joules", e.joules)("epochs", e.epochs);
   if constexpr (std::is_same_v<T, KnownWork>)
     a("machine", e.machine)("batch", e.batch)("reference", e.reference)("rates", e.rates)("spread", e.spread)(
-        "measured", e.measured);
+        "measured", e.measured)("first_seconds", e.first_seconds);
 }
 
 }  // namespace tandem

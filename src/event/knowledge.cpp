@@ -38,8 +38,13 @@ json to_json(const KnownWork& work) {
                         {"seconds", m.seconds},
                         {"joules", m.joules ? json(*m.joules) : json(nullptr)},
                         {"epochs", m.epochs}});
-  return {{"machine", work.machine}, {"batch", work.batch},   {"reference", to_json(work.reference)},
-          {"rates", work.rates},     {"spread", work.spread}, {"measured", measured}};
+  return {{"machine", work.machine},
+          {"batch", work.batch},
+          {"reference", to_json(work.reference)},
+          {"rates", work.rates},
+          {"spread", work.spread},
+          {"measured", measured},
+          {"first_seconds", work.first_seconds}};
 }
 
 KnownWork known_work_from_json(const json& object) {
@@ -51,6 +56,8 @@ KnownWork known_work_from_json(const json& object) {
                   rates_from(object.at("spread")),
                   {}};
     for (const auto& m : object.at("measured")) out.measured.push_back(measured_from(m));
+    // Older exports do not have it.
+    if (object.contains("first_seconds")) out.first_seconds = finite(object["first_seconds"]);
     return out;
   } catch (const json::exception& e) {
     throw SystemError(std::string("a record of known work is damaged: ") + e.what());

@@ -14,7 +14,8 @@
 
 namespace tandem {
 
-// How epochs went in one configuration: means over `epochs` of them.
+// How epochs went in one configuration, of `epochs` of them; a program's first epoch counts only where there
+// is no other.
 struct Measured {
   Resources system;
   double seconds = 0;  // an epoch, start-up not counted
@@ -30,6 +31,9 @@ struct KnownWork {
   Metrics rates;        // mean rates of the counters there
   Metrics spread;       // their standard deviations over the epochs of this work
   std::vector<Measured> measured;
+  // A program's first epoch in the reference configuration, which often takes longer than later ones (lazy
+  // imports, caches); 0: not known. That is what the first epoch of another program is compared with.
+  double first_seconds = 0;
   bool operator==(const KnownWork&) const = default;
 };
 

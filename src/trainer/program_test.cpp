@@ -204,7 +204,8 @@ TEST_F(TrainerProgram, KilledAndResumedEndsWithTheSameWeightsAndMetrics) {
   for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(without_times(pieces[i]), without_times(whole[i]));
 }
 
-// Started on one core, it may be given more: OpenMP must have counted them, and the program must not use them yet.
+// Started on one core, it may be given more: OpenMP must have counted them, and the program must not use them
+// yet.
 TEST_F(TrainerProgram, OpenMpCountsAllCpusButOnlyTheGivenOnesAreUsed) {
   cpu_set_t mine, one;
   ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
@@ -229,7 +230,8 @@ TEST_F(TrainerProgram, OpenMpCountsAllCpusButOnlyTheGivenOnesAreUsed) {
   cpu_set_t theirs;
   ASSERT_EQ(sched_getaffinity(program.pid(), sizeof theirs, &theirs), 0);
   EXPECT_TRUE(CPU_EQUAL(&theirs, &one));
-  EXPECT_NE(text_of(log).find(fmt::format("OMP_NUM_THREADS = '{}'", count)), std::string::npos) << text_of(log);
+  EXPECT_NE(text_of(log).find(fmt::format("OMP_NUM_THREADS = '{}'", count)), std::string::npos)
+      << text_of(log);
 }
 
 TEST_F(TrainerProgram, ATornCheckpointCostsAnEpochButNothingElse) {

@@ -38,8 +38,8 @@ void see_all_cpus(int, char**, char** environment) {
   }
   widened = sched_setaffinity(0, sizeof all, &all) == 0;
 }
-[[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries)(int, char**, char**) =
-    see_all_cpus;
+[[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries)(int, char**,
+                                                                             char**) = see_all_cpus;
 
 }  // namespace
 

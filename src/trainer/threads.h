@@ -5,10 +5,10 @@
 
 namespace tandem::trainer {
 
-// libgomp counts the CPUs it may use once, when it is loaded, and its threads no longer spin for each other when
-// there are more of them: a program that was started on one core and is given a second trains at half speed. So
-// it is loaded with all CPUs of TANDEM_CPUS in sight (.preinit_array in threads.cpp), and this goes back to those
-// that were given. To be called once, first thing.
+// libgomp counts the CPUs it may use once, when it is loaded, and its threads no longer spin for each other
+// when there are more of them: a program that was started on one core and is given a second trains at half
+// speed. So it is loaded with all CPUs of TANDEM_CPUS in sight (.preinit_array in threads.cpp), and this goes
+// back to those that were given. To be called once, first thing.
 void keep_to_given_cpus();
 
 // How many threads libtorch, OpenMP and OpenBLAS use from now on.

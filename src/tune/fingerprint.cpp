@@ -65,8 +65,9 @@ double cpu_deviation(const KnownWork& work) {
   return share && deviation ? log_deviation(*deviation, *share + kCpuUnit) : 0;
 }
 
-// How long an epoch takes in the reference configuration; 0 where that is not said.
+// How long an epoch takes in the reference configuration, a first one where that is known; 0 where it is not.
 double epoch_seconds(const KnownWork& work) {
+  if (work.first_seconds > 0 && usable(work.first_seconds)) return work.first_seconds;
   for (const Measured& measured : work.measured)
     if (measured.system.cores == work.reference.cores && measured.system.speed == work.reference.speed)
       return usable(measured.seconds) ? measured.seconds : 0;

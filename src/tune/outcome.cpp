@@ -11,15 +11,17 @@
 #include "search/pareto.h"
 #include "search/points.h"
 #include "stats/median.h"
+#include "tune/batches.h"
 #include "tune/goals.h"
 #include "tune/system_tuner.h"
 
 namespace tandem::tune {
 namespace {
 
-constexpr double kDoubt = 0.2;
-constexpr double kClearly =
-    0.95;  // what is only expected must be better than what was seen by more than noise
+constexpr double kDoubt = 0.1;
+// What is only expected must be better than what was seen by more than noise, and more cores by more than
+// what reporting an epoch takes.
+constexpr double kClearly = 0.95, kReporting = 0.005;
 
 std::string state_of(const TaskView& task, const JobView& job) {
   const bool over = job.state != JobState::running;
@@ -91,7 +93,7 @@ std::string config_text(const Resources& system) {
 }
 
 // What an epoch of the best trial would take in configurations it was not seen in: as an earlier job measured
-// them, or as works of smaller batches show, which have less to share among cores.
+// them, or as works of other batch sizes show.
 std::vector<ConfigOutcome> expected_elsewhere(const Outcome& out, const View& view,
                                               const std::vector<std::vector<ConfigOutcome>>& works) {
   const auto& best = view.tasks[static_cast<std::size_t>(out.trials[*out.best].task)];
@@ -108,19 +110,29 @@ std::vector<ConfigOutcome> expected_elsewhere(const Outcome& out, const View& vi
     for (const auto& option : best.options) add(option.resources, option.seconds);
   if (out.best_work.empty()) return found;
   std::map<std::int32_t, double> batches;
+  std::map<std::pair<int, double>, Resources> systems;
   for (const auto& task : view.tasks)
     if (task.job == best.job && task.trial && task.work >= 0)
       batches.emplace(task.work, batch_of(task.trial->hyper));
-  for (const auto& [work, batch] : batches) {
-    if (work == best.work || batch > batch_of(best.trial->hyper)) continue;
-    const auto& configs = works[static_cast<std::size_t>(work)];
-    const auto base = std::find_if(configs.begin(), configs.end(), [&](const ConfigOutcome& c) {
-      return c.system.cores == out.best_work.front().system.cores &&
-             c.system.speed == out.best_work.front().system.speed;
+  for (const auto& work : works)
+    for (const auto& config : work) systems[{config.system.cores, config.system.speed}] = config.system;
+  const auto in = [](const std::vector<ConfigOutcome>& work, const Resources& system) {
+    return std::find_if(work.begin(), work.end(), [&](const ConfigOutcome& c) {
+      return c.system.cores == system.cores && c.system.speed == system.speed;
     });
-    if (base == configs.end()) continue;
-    for (const auto& config : configs)
-      add(config.system, out.best_work.front().seconds * config.seconds / base->seconds);
+  };
+  const auto& reference = out.best_work.front();
+  for (const auto& [key, system] : systems) {
+    std::vector<BatchSeen> seen;
+    for (const auto& [number, batch] : batches) {
+      const auto& work = works[static_cast<std::size_t>(number)];
+      const auto base = in(work, reference.system), there = in(work, system);
+      if (base == work.end()) continue;
+      seen.push_back({batch, base->seconds, std::nullopt});
+      if (there != work.end()) seen.back().there = there->seconds;
+    }
+    if (const auto ratio = expected_ratio(batch_of(best.trial->hyper), seen))
+      add(system, *ratio * reference.seconds);
   }
   return found;
 }
@@ -143,7 +155,7 @@ void choose_system(Outcome& out, const spec::TuneJob& job, const View& view,
   std::optional<ConfigOutcome> chosen;
   std::string seen;
   for (const auto& config : out.best_work) {
-    if (!chosen || cost(config) < cost(*chosen)) chosen = config;
+    if (!chosen || cost(config) < cost(*chosen) - (energy ? 0 : kReporting)) chosen = config;
     seen +=
         fmt::format("{}{} {:.3g} s{}", seen.empty() ? "measured an epoch: " : ", ",
                     config_text(config.system), config.seconds,
@@ -157,7 +169,7 @@ void choose_system(Outcome& out, const spec::TuneJob& job, const View& view,
       known.insert(config.system.cores);
       seen += fmt::format("{}expected: {} {:.3g} s", seen.empty() ? "" : "; ", config_text(config.system),
                           config.seconds);
-      if (!chosen || config.seconds < kClearly * chosen->seconds) chosen = config;
+      if (!chosen || config.seconds < kClearly * chosen->seconds - kReporting) chosen = config;
     }
   if (chosen) {
     out.best_system = chosen->system;
@@ -173,35 +185,65 @@ void choose_system(Outcome& out, const spec::TuneJob& job, const View& view,
 
 }  // namespace
 
+namespace {
+
+double joules_of(const EpochRecord& record) {
+  return record.energy->joules.value * record.working().value / std::max(record.seconds.value, 1e-9);
+}
+
+// Epochs of one work in one configuration; the first ones of their processes apart (works.h says why).
+struct Epochs {
+  std::vector<const EpochRecord*> first, later;
+
+  static double median_seconds(const std::vector<const EpochRecord*>& records) {
+    std::vector<double> seconds;
+    for (const auto* record : records) seconds.push_back(record->working().value);
+    return stats::median(std::move(seconds));
+  }
+  std::optional<double> warmth() const {
+    if (first.empty() || later.empty()) return std::nullopt;
+    return std::min(median_seconds(later) / std::max(median_seconds(first), 1e-9), 1.0);
+  }
+  ConfigOutcome outcome(double warmth) const {
+    const auto& records = later.empty() ? first : later;
+    const double scale = later.empty() ? warmth : 1;
+    ConfigOutcome out{.system = records.back()->granted,
+                      .seconds = scale * median_seconds(records),
+                      .epochs = static_cast<std::int64_t>(records.size())};
+    std::vector<double> off, joules;
+    for (const auto* record : records) {
+      off.push_back(std::fabs(scale * record->working().value - out.seconds));
+      if (record->energy) joules.push_back(scale * joules_of(*record));
+    }
+    out.spread = stats::median(std::move(off));
+    if (!joules.empty()) out.joules = stats::median(std::move(joules));
+    return out;
+  }
+};
+
+}  // namespace
+
 std::vector<std::vector<ConfigOutcome>> work_outcomes(const View& view, JobId id) {
-  using Key = std::tuple<int, double>;  // cores, speed
-  std::vector<std::map<Key, std::vector<const EpochRecord*>>> works;
+  std::vector<std::map<std::pair<int, double>, Epochs>> works;  // by cores and speed
   for (const auto& task : view.tasks) {
     if (task.job != id || task.work < 0) continue;
     if (static_cast<std::size_t>(task.work) >= works.size())
       works.resize(static_cast<std::size_t>(task.work) + 1);
-    for (const auto& record : task.epochs)
-      works[static_cast<std::size_t>(task.work)][{record.granted.cores, record.granted.speed}].push_back(
-          &record);
+    for (std::size_t i = 0; i < task.epochs.size(); ++i) {
+      const auto& granted = task.epochs[i].granted;
+      auto& epochs = works[static_cast<std::size_t>(task.work)][{granted.cores, granted.speed}];
+      (first_of_process(task, i) ? epochs.first : epochs.later).push_back(&task.epochs[i]);
+    }
   }
+  std::vector<double> warmths;
+  for (const auto& work : works)
+    for (const auto& [key, epochs] : work)
+      if (const auto warmth = epochs.warmth()) warmths.push_back(*warmth);
+  const double warmth = warmths.empty() ? 1 : stats::median(std::move(warmths));
   std::vector<std::vector<ConfigOutcome>> out;
   for (const auto& work : works) {
     auto& list = out.emplace_back();
-    for (const auto& [key, records] : work) {
-      ConfigOutcome config{.system = records.back()->granted,
-                           .epochs = static_cast<std::int64_t>(records.size())};
-      std::vector<double> seconds, off, joules;
-      for (const auto* record : records) seconds.push_back(record->working().value);
-      config.seconds = stats::median(seconds);
-      for (double s : seconds) off.push_back(std::fabs(s - config.seconds));
-      config.spread = stats::median(off);
-      for (const auto* record : records)
-        if (record->energy)
-          joules.push_back(record->energy->joules.value * record->working().value /
-                           std::max(record->seconds.value, 1e-9));
-      if (!joules.empty()) config.joules = stats::median(joules);
-      list.push_back(config);
-    }
+    for (const auto& [key, epochs] : work) list.push_back(epochs.outcome(warmth));
   }
   return out;
 }

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "stats/median.h"
+#include "tune/batches.h"
+
 namespace tandem::tune {
 namespace {
 
@@ -27,6 +30,10 @@ spec::SystemSpace on_node(const spec::SystemSpace& space, const NodeView& node) 
   if (space.memory.empty()) out.memory.push_back(0);
   if (space.speed.empty()) out.speed.push_back(1.0);
   return out;
+}
+
+bool first_of_process(const TaskView& task, std::size_t epoch) {
+  return epoch == 0 || task.epochs[epoch].attempt != task.epochs[epoch - 1].attempt;
 }
 
 double batch_of(const Values& hyper) {
@@ -103,22 +110,31 @@ SystemPlan SystemTuner::plan(TaskId task, const Values& hyper) {
   return energy_counts_ || job_.warm_repetitions ? plan_for_energy(all, work) : plan_for_time(all, work);
 }
 
-// What was not measured is predicted, within what other works of the job show: the larger the batch, the more
-// there is to share among cores.
+// How long later epochs take, of a first one, where a work has shown both.
+double SystemTuner::warmth() const {
+  std::vector<double> seen;
+  for (const auto& work : works_)
+    if (const auto warmth = work.warmth()) seen.push_back(*warmth);
+  return seen.empty() ? 1 : stats::median(std::move(seen));
+}
+
+// What was not measured is told by other batch sizes of the job, or predicted.
 Cost SystemTuner::expected(const Work& work, const Resources& system) const {
-  Cost cost = work.cost(system);
+  const double warm = warmth();
+  Cost cost = work.cost(system, warm);
   if (cost.measured) {
     // One epoch may have been unlucky: worth a second look when it was close.
     if (work.epochs(system) == 1 && !(system.cores == reference_.cores)) cost.seconds *= kBenefitOfDoubt;
     return cost;
   }
-  const double base = work.cost(reference_).seconds;
+  std::vector<BatchSeen> seen;
   for (const auto& other : works_) {
-    if (&other == &work || !other.measured(system) || !other.measured(reference_)) continue;
-    const double there = base * other.cost(system).seconds / other.cost(reference_).seconds;
-    if (other.batch() <= work.batch()) cost.seconds = std::min(cost.seconds, there);
-    if (other.batch() >= work.batch()) cost.seconds = std::max(cost.seconds, there);
+    if (!other.measured(reference_)) continue;
+    seen.push_back({other.batch(), other.cost(reference_, warm).seconds, std::nullopt});
+    if (other.measured(system)) seen.back().there = other.cost(system, warm).seconds;
   }
+  if (const auto ratio = expected_ratio(work.batch(), seen))
+    cost.seconds = *ratio * work.cost(reference_, warm).seconds;
   return cost;
 }
 
@@ -157,7 +173,7 @@ SystemPlan SystemTuner::plan_for_energy(const std::vector<Resources>& all, std::
   double best_cost = 0;
   for (const auto& system : all) {
     if (system.memory != memory) continue;
-    const Cost of = work.cost(system);
+    const Cost of = work.cost(system, warmth());
     if (work.epochs(system) < job_.warm_repetitions.value_or(1)) {
       // In the order of the grid; the ones that look quickest first when there are many.
       if (!unknown || (all.size() > 16 && of.seconds < unknown->seconds))
@@ -194,7 +210,7 @@ void SystemTuner::ended(const TaskView& task, const Values& hyper) {
   }
   Work& work = works_[static_cast<std::size_t>(work_of_[task.id])];
   const bool first = work.trials == 1 && !known_before;
-  if (work.add(record, task.epochs.size() == 1)) ++shifts_;
+  if (work.add(record, first_of_process(task, task.epochs.size() - 1))) ++shifts_;
   if (!first) return;
   if (const auto match = known_works_->find(work.profile(machine_)); match && match->alike())
     work.adopt(known_[match->known]);

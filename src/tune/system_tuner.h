@@ -54,6 +54,7 @@ class SystemTuner {
   std::int32_t classify(const EpochRecord&, double batch);
   std::int32_t presumed(double batch) const;
   SystemPlan plan_for_time(const std::vector<Resources>&, std::int32_t work) const;
+  double warmth() const;
   Cost expected(const Work&, const Resources&) const;
   SystemPlan plan_for_energy(const std::vector<Resources>&, std::int32_t work) const;  // and for warming
   double cost(const Cost&) const;
@@ -72,6 +73,8 @@ class SystemTuner {
 
 // What of the spec's system space a node can give; cores that were not in the spec: 1, 2, 4 … and all.
 spec::SystemSpace on_node(const spec::SystemSpace&, const NodeView&);
+// Is this epoch the first its process ran?
+bool first_of_process(const TaskView&, std::size_t epoch);
 // The batch size among hyperparameters; 0 where there is none.
 double batch_of(const Values& hyper);
 

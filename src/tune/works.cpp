@@ -22,9 +22,24 @@ bool same_speed(const Resources& a, const Resources& b) {
 
 }  // namespace
 
-const Work::Sums* Work::find(const Resources& system) const {
-  for (const auto& sums : configurations_)
-    if (same_speed(sums.system, system)) return &sums;
+void Work::Sums::add(const EpochRecord& record) {
+  const double working = std::max(record.working().value, 1e-6);
+  seconds.push_back(working);
+  if (seconds.size() > kRemembered) seconds.erase(seconds.begin());
+  ++epochs;
+  if (!record.energy) return;
+  // The start-up's share of the energy is taken to be its share of the time.
+  joules += record.energy->joules.value * std::min(working / std::max(record.seconds.value, 1e-9), 1.0);
+  ++with_joules;
+}
+
+std::optional<double> Work::Sums::mean_joules() const {
+  return with_joules > 0 ? std::optional(joules / static_cast<double>(with_joules)) : std::nullopt;
+}
+
+const Work::Configuration* Work::find(const Resources& system) const {
+  for (const auto& configuration : configurations_)
+    if (same_speed(configuration.system, system)) return &configuration;
   return nullptr;
 }
 
@@ -32,7 +47,8 @@ bool Work::add(const EpochRecord& record, bool first) {
   const double seconds = std::max(record.working().value, 1e-6);
   bool shifted = false;
   if (const auto* before = find(record.granted)) {
-    const double ratio = seconds / stats::median(before->seconds);
+    const auto& alike = first ? before->first : before->later;
+    const double ratio = alike.seconds.empty() ? 1 : seconds / stats::median(alike.seconds);
     surprises_ = ratio > kSurprising || ratio < 1 / kSurprising ? surprises_ + 1 : 0;
     if (surprises_ >= kSurprisesToBelieve) {
       configurations_.clear();
@@ -41,23 +57,16 @@ bool Work::add(const EpochRecord& record, bool first) {
       shifted = true;
     }
   }
-  auto* sums = const_cast<Sums*>(find(record.granted));
-  if (!sums) {
-    configurations_.push_back({record.granted});
-    sums = &configurations_.back();
+  auto* configuration = const_cast<Configuration*>(find(record.granted));
+  if (!configuration) {
+    configurations_.push_back({record.granted, {}, {}});
+    configuration = &configurations_.back();
     news_ = true;
-  } else if (sums->adopted) {
-    *sums = {record.granted};  // what we see ourselves beats what we were told
+  } else if (configuration->adopted && !first) {
+    configuration->later = {};  // what we see ourselves beats what we were told
+    configuration->adopted = false;
   }
-  sums->seconds.push_back(seconds);
-  if (sums->seconds.size() > kRemembered) sums->seconds.erase(sums->seconds.begin());
-  ++sums->epochs;
-  if (record.energy) {
-    // The start-up's share of the energy is taken to be its share of the time.
-    const double all = std::max(record.seconds.value, 1e-9);
-    sums->joules += record.energy->joules.value * std::min(seconds / all, 1.0);
-    ++sums->with_joules;
-  }
+  (first ? configuration->first : configuration->later).add(record);
   if (const auto found = record.profile.rates.find("resident-bytes"); found != record.profile.rates.end())
     memory_ = std::max(memory_, static_cast<Bytes>(found->second));
   if (first && same_speed(record.granted, reference_))
@@ -76,17 +85,21 @@ void Work::adopt(const KnownWork& known) {
     return same_speed(m.system, known.reference) && m.seconds > 0;
   });
   if (!mine || theirs == known.measured.end()) return;
-  const double scale = stats::median(mine->seconds) / theirs->seconds;
+  const bool firsts = known.first_seconds > 0 && !mine->first.seconds.empty();
+  const double scale = firsts ? stats::median(mine->first.seconds) / known.first_seconds
+                              : cost_of(*mine, 1).seconds / theirs->seconds;
   for (const auto& measured : known.measured) {
-    if (find(measured.system) || measured.seconds <= 0) continue;
-    Sums sums{measured.system, {measured.seconds * scale}};
-    sums.adopted = true;
-    sums.epochs = 1;
+    if (measured.seconds <= 0) continue;
+    auto* here = const_cast<Configuration*>(find(measured.system));
+    if (here && !(firsts && here->later.seconds.empty())) continue;
+    if (!here) here = &configurations_.emplace_back(Configuration{measured.system, {}, {}});
+    here->adopted = true;
+    here->later.seconds = {measured.seconds * scale};
+    here->later.epochs = 1;
     if (measured.joules) {
-      sums.joules = *measured.joules * scale;
-      sums.with_joules = 1;
+      here->later.joules = *measured.joules * scale;
+      here->later.with_joules = 1;
     }
-    configurations_.push_back(std::move(sums));
   }
   reused_ = true;
   news_ = false;
@@ -97,25 +110,41 @@ bool Work::measured(const Resources& system) const {
 }
 
 std::int64_t Work::epochs(const Resources& system) const {
-  const auto* sums = find(system);
-  return sums ? sums->epochs : 0;
+  const auto* configuration = find(system);
+  return configuration ? configuration->epochs() : 0;
 }
 
-Cost Work::cost(const Resources& system) const {
-  const auto* sums = find(system);
-  if (!sums) return {predicted(system), std::nullopt, false};
-  Cost cost{stats::median(sums->seconds), std::nullopt, true};
-  if (sums->with_joules > 0) cost.joules = sums->joules / static_cast<double>(sums->with_joules);
+std::optional<double> Work::warmth() const {
+  std::vector<double> ratios;
+  for (const auto& [system, first, later, adopted] : configurations_)
+    if (!first.seconds.empty() && !later.seconds.empty())
+      ratios.push_back(std::min(stats::median(later.seconds) / stats::median(first.seconds), 1.0));
+  return ratios.empty() ? std::nullopt : std::optional(stats::median(ratios));
+}
+
+Cost Work::cost_of(const Configuration& configuration, double elsewhere) const {
+  const auto& [system, first, later, adopted] = configuration;
+  if (!later.seconds.empty()) return {stats::median(later.seconds), later.mean_joules(), true};
+  const double share = warmth().value_or(elsewhere);
+  Cost cost{share * stats::median(first.seconds), first.mean_joules(), true};
+  if (cost.joules) *cost.joules *= share;
   return cost;
 }
 
+Cost Work::cost(const Resources& system, double elsewhere) const {
+  const auto* configuration = find(system);
+  if (!configuration) return {predicted(system, elsewhere), std::nullopt, false};
+  return cost_of(*configuration, elsewhere);
+}
+
 // Least squares of t · speed = parallel / cores + serial over what was measured, neither below 0.
-double Work::predicted(const Resources& system) const {
+double Work::predicted(const Resources& system, double elsewhere) const {
   const double x = 1.0 / system.cores;
   if (configurations_.empty()) return (1 - kParallelPrior + kParallelPrior * x) / system.speed;
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (const auto& sums : configurations_) {
-    const double at = 1.0 / sums.system.cores, time = stats::median(sums.seconds) * sums.system.speed;
+  for (const auto& configuration : configurations_) {
+    const double at = 1.0 / configuration.system.cores,
+                 time = cost_of(configuration, elsewhere).seconds * configuration.system.speed;
     n += 1, sx += at, sy += time, sxx += at * at, sxy += at * time;
   }
   const double spread = n * sxx - sx * sx;
@@ -141,8 +170,10 @@ KnownWork Work::profile(const std::string& machine) const {
     if (rate.count > 1)
       out.spread[name] = std::sqrt(std::max(rate.squares / n - mean * mean, 0.0) * n / (n - 1));
   }
-  if (const auto* sums = find(reference_))
-    out.measured.push_back({sums->system, stats::median(sums->seconds), std::nullopt, sums->epochs});
+  if (const auto* at = find(reference_)) {
+    out.measured.push_back({at->system, cost_of(*at, 1).seconds, std::nullopt, at->epochs()});
+    if (!at->first.seconds.empty()) out.first_seconds = stats::median(at->first.seconds);
+  }
   return out;
 }
 
@@ -150,10 +181,9 @@ std::optional<KnownWork> Work::known(const std::string& machine) const {
   if (rates_.empty() || !news_ || !find(reference_)) return std::nullopt;
   auto out = profile(machine);
   out.measured.clear();
-  for (const auto& sums : configurations_) {
-    Measured measured{sums.system, stats::median(sums.seconds), std::nullopt, sums.epochs};
-    if (sums.with_joules > 0) measured.joules = sums.joules / static_cast<double>(sums.with_joules);
-    out.measured.push_back(measured);
+  for (const auto& configuration : configurations_) {
+    const Cost cost = cost_of(configuration, 1);
+    out.measured.push_back({configuration.system, cost.seconds, cost.joules, configuration.epochs()});
   }
   return out;
 }

@@ -4,7 +4,11 @@
 // Trials whose epochs cost alike are one work, whatever their other hyperparameters: same batch size and like
 // profile. They share what is learned, so that probing is paid once (HyperBand gives most trials one epoch).
 // Times of configurations nobody ran are predicted from those that were run: t(cores) = parallel / cores +
-// serial, inversely with speed. One owner; pure.
+// serial, inversely with speed.
+//
+// The first epoch of a process often takes longer than later ones (PyTorch imports lazily: 7 s instead of 2
+// on one machine), so the two are kept apart: what later epochs take counts, and where only first ones were
+// seen, they are scaled by how much shorter later ones were elsewhere. One owner; pure.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +33,15 @@ class Work {
 
   // An epoch of it ran. Returns true when the machine's load must have shifted: twice in a row an epoch took
   // much longer or shorter than this configuration used to; what was measured before is then forgotten.
-  // `first`: of its trial. Profiles are made of first epochs only, because that is what they will be compared
-  // with: warming up leaves its marks on the counters.
+  // `first`: of its process. Profiles are made of first epochs only, because that is what they will be
+  // compared with: warming up leaves its marks on the counters.
   bool add(const EpochRecord&, bool first);
   // Taken from work that an earlier job measured; times are scaled to this one's in the reference.
   void adopt(const KnownWork&);
 
-  Cost cost(const Resources&) const;
+  // `warmth`: a later epoch's time of a first one's, used where this work has not shown it itself.
+  Cost cost(const Resources&, double warmth = 1) const;
+  std::optional<double> warmth() const;
   bool measured(const Resources&) const;
   std::int64_t epochs(const Resources&) const;  // how often it was measured
   bool reused() const { return reused_; }
@@ -51,22 +57,29 @@ class Work {
 
  private:
   struct Sums {
-    Resources system;
     std::vector<double> seconds;  // the last few
     double joules = 0;
     std::int64_t epochs = 0, with_joules = 0;
-    bool adopted = false;
+    void add(const EpochRecord&);
+    std::optional<double> mean_joules() const;
+  };
+  struct Configuration {
+    Resources system;
+    Sums first, later;     // of their processes
+    bool adopted = false;  // the later ones
+    std::int64_t epochs() const { return first.epochs + later.epochs; }
   };
   struct Rate {
     double sum = 0, squares = 0;
     std::int64_t count = 0;
   };
-  const Sums* find(const Resources&) const;
-  double predicted(const Resources&) const;
+  const Configuration* find(const Resources&) const;
+  Cost cost_of(const Configuration&, double warmth) const;
+  double predicted(const Resources&, double warmth) const;
 
   double batch_;
   Resources reference_;
-  std::vector<Sums> configurations_;
+  std::vector<Configuration> configurations_;
   std::map<std::string, Rate> rates_;  // in the reference configuration
   Bytes memory_ = 0;
   int surprises_ = 0;

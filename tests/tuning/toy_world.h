@@ -26,6 +26,7 @@ struct Behaviour {
   std::function<std::optional<Failure>(TaskId, Attempt, std::int64_t epoch)> fails =
       [](TaskId, Attempt, std::int64_t) { return std::nullopt; };
   double startup = 0.5;
+  double first = 1;  // how much longer a process's first epoch takes
   bool checkpoints = true;
 };
 
@@ -101,7 +102,7 @@ class World final : public control::World {
     auto& task = alive_.at(id);
     const auto attempt = task.attempt;
     const std::int64_t epoch = task.epoch + 1;
-    const double seconds = does_.seconds(task.hyper, task.granted);
+    const double seconds = does_.seconds(task.hyper, task.granted) * (task.waits ? 1 : does_.first);
     busy_core_seconds += seconds * task.cores;
     const double startup = task.waits ? 0 : does_.startup;
     task.waits = false;

@@ -248,7 +248,8 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
   launch.environment.insert(options_.environment.begin(), options_.environment.end());
   launch.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
   auto& all_cpus = launch.environment["TANDEM_CPUS"];
-  for (const auto& cpu : options_.topology.cpus) all_cpus += (all_cpus.empty() ? "" : ",") + std::to_string(cpu.id);
+  for (const auto& cpu : options_.topology.cpus)
+    all_cpus += (all_cpus.empty() ? "" : ",") + std::to_string(cpu.id);
   if (!::getenv("OMP_WAIT_POLICY") && cpu_pressure() > kPressed)
     launch.environment["OMP_WAIT_POLICY"] = "passive";
   launch.mark = mark(a.task, a.number);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kRemembered = 9;  // epochs a configuration: the median of these is its time
 // An epoch beside a busy neighbour takes up to about 1.4 times as long; a shift is more than that.
 constexpr double kSurprising = 1.6;
-constexpr int kSurprisesToBelieve = 2;
+constexpr int kSurprisesToBelieve = 3;
 // Before two core counts were seen: most of an epoch runs in parallel.
 constexpr double kParallelPrior = 0.8;
 
@@ -26,6 +26,7 @@ void Work::Sums::add(const EpochRecord& record) {
   const double working = std::max(record.working().value, 1e-6);
   seconds.push_back(working);
   if (seconds.size() > kRemembered) seconds.erase(seconds.begin());
+  doubtful = std::min(doubtful, seconds.size() - 1);
   ++epochs;
   if (!record.energy) return;
   // The start-up's share of the energy is taken to be its share of the time.
@@ -43,19 +44,35 @@ const Work::Configuration* Work::find(const Resources& system) const {
   return nullptr;
 }
 
+// 1: much longer than all before, -1: much shorter, 0: neither, or nothing to compare it with.
+int Work::surprise(const Sums& sums, double seconds) const {
+  const auto end = sums.seconds.end() - static_cast<std::ptrdiff_t>(sums.doubtful);
+  if (end == sums.seconds.begin()) return 0;
+  const auto [least, most] = std::minmax_element(sums.seconds.begin(), end);
+  return seconds > kSurprising * *most ? 1 : seconds < *least / kSurprising ? -1 : 0;
+}
+
+// Counts surprises in a row; true when there are so many that the load must have shifted.
+bool Work::believe(int surprise) {
+  longer_ = surprise > 0 ? longer_ + 1 : 0;
+  shorter_ = surprise < 0 ? shorter_ + 1 : 0;
+  if (surprise == 0)
+    for (auto& configuration : configurations_)
+      configuration.first.doubtful = configuration.later.doubtful = 0;
+  if (std::max(longer_, shorter_) < kSurprisesToBelieve) return false;
+  configurations_.clear();
+  longer_ = shorter_ = 0;
+  reused_ = false;
+  return true;
+}
+
 bool Work::add(const EpochRecord& record, bool first) {
-  const double seconds = std::max(record.working().value, 1e-6);
+  int surprising = 0;
   bool shifted = false;
   if (const auto* before = find(record.granted)) {
     const auto& alike = first ? before->first : before->later;
-    const double ratio = alike.seconds.empty() ? 1 : seconds / stats::median(alike.seconds);
-    surprises_ = ratio > kSurprising || ratio < 1 / kSurprising ? surprises_ + 1 : 0;
-    if (surprises_ >= kSurprisesToBelieve) {
-      configurations_.clear();
-      surprises_ = 0;
-      reused_ = false;
-      shifted = true;
-    }
+    surprising = surprise(alike, std::max(record.working().value, 1e-6));
+    if (!alike.seconds.empty()) shifted = believe(surprising);
   }
   auto* configuration = const_cast<Configuration*>(find(record.granted));
   if (!configuration) {
@@ -66,7 +83,9 @@ bool Work::add(const EpochRecord& record, bool first) {
     configuration->later = {};  // what we see ourselves beats what we were told
     configuration->adopted = false;
   }
-  (first ? configuration->first : configuration->later).add(record);
+  auto& sums = first ? configuration->first : configuration->later;
+  sums.add(record);
+  if (surprising != 0 && !shifted) ++sums.doubtful;
   if (const auto found = record.profile.rates.find("resident-bytes"); found != record.profile.rates.end())
     memory_ = std::max(memory_, static_cast<Bytes>(found->second));
   if (first && same_speed(record.granted, reference_))

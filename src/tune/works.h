@@ -31,10 +31,11 @@ class Work {
  public:
   Work(double batch, Resources reference) : batch_(batch), reference_(reference) {}
 
-  // An epoch of it ran. Returns true when the machine's load must have shifted: twice in a row an epoch took
-  // much longer or shorter than this configuration used to; what was measured before is then forgotten.
-  // `first`: of its process. Profiles are made of first epochs only, because that is what they will be
-  // compared with: warming up leaves its marks on the counters.
+  // An epoch of it ran. Returns true when the machine's load must have shifted: three times in a row an epoch
+  // took much longer, or much shorter, than all the last ones of this configuration; what was measured before
+  // is then forgotten. One or two are the noise of shared machines: they join the others. `first`: of its
+  // process. Profiles are made of first epochs only, because that is what they will be compared with: warming
+  // up leaves its marks on the counters.
   bool add(const EpochRecord&, bool first);
   // Taken from work that an earlier job measured; times are scaled to this one's in the reference.
   void adopt(const KnownWork&);
@@ -58,6 +59,7 @@ class Work {
  private:
   struct Sums {
     std::vector<double> seconds;  // the last few
+    std::size_t doubtful = 0;     // of these, the last ones: surprises that may yet become a shift
     double joules = 0;
     std::int64_t epochs = 0, with_joules = 0;
     void add(const EpochRecord&);
@@ -74,6 +76,8 @@ class Work {
     std::int64_t count = 0;
   };
   const Configuration* find(const Resources&) const;
+  int surprise(const Sums&, double seconds) const;
+  bool believe(int surprise);
   Cost cost_of(const Configuration&, double warmth) const;
   double predicted(const Resources&, double warmth) const;
 
@@ -82,7 +86,7 @@ class Work {
   std::vector<Configuration> configurations_;
   std::map<std::string, Rate> rates_;  // in the reference configuration
   Bytes memory_ = 0;
-  int surprises_ = 0;
+  int longer_ = 0, shorter_ = 0;  // surprises in a row
   bool reused_ = false, news_ = false;
 };
 

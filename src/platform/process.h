@@ -53,6 +53,8 @@ std::vector<pid_t> marked_processes(const std::string& mark);
 std::vector<pid_t> group_members(pid_t group);
 // Restricts every thread of the processes to these cpus; those it starts later inherit it.
 void set_affinity(const std::vector<pid_t>&, const std::vector<int>& cpus);
+// For processes that only have to end: any of these cpus, at low priority, since others work there.
+void step_aside(const std::vector<pid_t>&, const std::vector<int>& cpus);
 void set_data_limit(const std::vector<pid_t>&, Bytes limit);  // 0: none
 
 }  // namespace tandem::platform

@@ -82,7 +82,8 @@ TEST_F(ProcessTest, ProcessesAreFoundByTheirMarkEvenOutsideTheGroup) {
   open_gate(child_);
   // The shell and two sleeps, one of which leaves the group as soon as it gets to it.
   std::vector<pid_t> found;
-  while (found.size() < 3 || group_members(child_.pid).size() >= found.size()) found = marked_processes(launched.mark);
+  while (found.size() < 3 || group_members(child_.pid).size() >= found.size())
+    found = marked_processes(launched.mark);
   EXPECT_TRUE(std::count(found.begin(), found.end(), child_.pid));
   for (pid_t pid : found) ::kill(pid, SIGKILL);
   wait();
@@ -104,6 +105,26 @@ TEST_F(ProcessTest, AffinityReachesEveryProcessAndItsChildren) {
     ASSERT_EQ(::sched_getaffinity(pid, sizeof(set), &set), 0);
     EXPECT_EQ(CPU_COUNT(&set), 1);
     EXPECT_TRUE(CPU_ISSET(static_cast<std::size_t>(first), &set));
+  }
+}
+
+TEST_F(ProcessTest, ProcessesThatOnlyHaveToEndStepAside) {
+  cpu_set_t own;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(own), &own), 0);
+  std::vector<int> all;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &own)) all.push_back(cpu);
+  child_ = launch(shell("sleep 1000 & sleep 1000"));
+  open_gate(child_);
+  std::vector<pid_t> members;
+  while (members.size() < 3) members = group_members(child_.pid);
+  set_affinity(members, {all.front()});
+  step_aside(members, all);
+  for (pid_t pid : members) {
+    cpu_set_t set;
+    ASSERT_EQ(::sched_getaffinity(pid, sizeof(set), &set), 0);
+    EXPECT_TRUE(CPU_EQUAL(&set, &own));
+    EXPECT_GT(::getpriority(PRIO_PROCESS, static_cast<id_t>(pid)), ::getpriority(PRIO_PROCESS, 0));
   }
 }
 

@@ -348,6 +348,11 @@ void LocalWorld::stop(Attempted& a) {
   if (a.told_to_stop) return;
   a.told_to_stop = true;
   a.kill_at = after(options_.grace);
+  if (a.cpus.empty()) {  // held: its CPUs are others' by now, and what it does to end would be in their way
+    std::vector<int> all;
+    for (const auto& cpu : options_.topology.cpus) all.push_back(cpu.id);
+    platform::step_aside(a.cgroup ? a.cgroup->processes() : platform::group_members(a.child.pid), all);
+  }
   if (a.owes_answer)
     answer(a);
   else

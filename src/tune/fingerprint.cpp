@@ -38,6 +38,8 @@ Kind kind_of(std::string_view name) {
 
 // A neighbour may take half of a CPU; then an epoch's CPU time grows by a fifth too.
 constexpr double kCpuFloor = 0.4, kCpuUnit = 0.01, kEpochFloor = 0.2;
+// Seconds. Starting, reporting and whoever else runs just then drown an epoch that is shorter.
+constexpr double kEpochUnit = 0.2;
 
 bool usable(double rate) {
   return std::isfinite(rate) && rate >= 0;
@@ -91,7 +93,7 @@ Fingerprint fingerprint(const KnownWork& work, bool per_cpu) {
   if (share)
     features["cpu-time"] = {std::log(*share + kCpuUnit), cpu_deviation(work), kCpuFloor, *share <= 0};
   if (const double seconds = epoch_seconds(work); seconds > 0)
-    features["epoch-time"] = {std::log(seconds * (per_cpu ? *share : 1)), 0, kEpochFloor, false};
+    features["epoch-time"] = {std::log(seconds * (per_cpu ? *share : 1) + kEpochUnit), 0, kEpochFloor, false};
   for (const auto& [name, rate] : work.rates) {
     if (name.starts_with("pressure-") || !usable(rate)) continue;
     if (std::find(kNotOfTheWork.begin(), kNotOfTheWork.end(), name) != kNotOfTheWork.end()) continue;

@@ -12,6 +12,7 @@ constexpr std::size_t kRemembered = 9;  // epochs a configuration: the median of
 // An epoch beside a busy neighbour takes up to about 1.4 times as long; a shift is more than that.
 constexpr double kSurprising = 1.6;
 constexpr int kSurprisesToBelieve = 3;
+constexpr Seconds kHiccup{0.1};  // starting and ending programs delay others by up to this: no surprise
 // Before two core counts were seen: most of an epoch runs in parallel.
 constexpr double kParallelPrior = 0.8;
 
@@ -49,7 +50,10 @@ int Work::surprise(const Sums& sums, double seconds) const {
   const auto end = sums.seconds.end() - static_cast<std::ptrdiff_t>(sums.doubtful);
   if (end == sums.seconds.begin()) return 0;
   const auto [least, most] = std::minmax_element(sums.seconds.begin(), end);
-  return seconds > kSurprising * *most ? 1 : seconds < *least / kSurprising ? -1 : 0;
+  const double one = seconds + kHiccup.value;
+  return one > kSurprising * (*most + kHiccup.value)  ? 1
+         : kSurprising * one < *least + kHiccup.value ? -1
+                                                      : 0;
 }
 
 // Counts surprises in a row; true when there are so many that the load must have shifted.

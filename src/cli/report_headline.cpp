@@ -8,6 +8,7 @@
 #include "cli/report_parts.h"
 #include "cli/svg.h"
 #include "cli/tune_result.h"
+#include "tune/fixed_default.h"
 #include "tune/goals.h"
 
 namespace tandem::cli {
@@ -60,7 +61,7 @@ std::string facts_of(const Tuned& run) {
 
 // What the same epochs would have taken without tuning the system.
 std::string comparison(const Tuned& run) {
-  const auto fixed = fixed_defaults(run.view);
+  const auto fixed = tune::fixed_defaults(run.view, run.job.id);
   if (fixed.empty() || run.found.epochs_total == 0) return "";
   std::vector<std::vector<Cell>> rows;
   for (const auto& one : fixed)

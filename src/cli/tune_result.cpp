@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/result.h"
+#include "tune/fixed_default.h"
 
 namespace tandem::cli {
 namespace fs = std::filesystem;
@@ -109,7 +110,7 @@ std::string trial_rows(const tune::Outcome& found, const spec::TuneJob& job) {
 
 std::string comparison_rows(const View& view, const tune::Outcome& found) {
   std::string out;
-  for (const auto& fixed : fixed_defaults(view)) {
+  for (const auto& fixed : tune::fixed_defaults(view, 0)) {
     const double times = fixed.tuning.value / std::max(found.tuning.value, 1e-9);
     out += row(out.empty() ? "instead of" : "",
                fmt::format("{:>7}  {}: {:.2f} times this (predicted{})", text(fixed.tuning), fixed.what,
@@ -166,53 +167,6 @@ std::string point_text(const Values& point) {
   return out;
 }
 
-std::vector<FixedDefault> fixed_defaults(const View& view) {
-  const auto& job = *view.jobs.front().tune;
-  if (job.mode != spec::Mode::pipelined || view.nodes.empty()) return {};
-  const int all = view.nodes.front().capacity.cores;
-  const auto works = tune::work_outcomes(view, 0);
-  int most = all, least = 1;
-  if (!job.system.cores.empty()) {
-    least = std::min(job.system.cores.front(), all);
-    most = least;
-    for (int cores : job.system.cores)
-      if (cores <= all) most = cores;
-  }
-  const auto best = tune::outcome(view, 0);
-  std::vector<FixedDefault> out;
-  for (int cores : {most, least}) {
-    FixedDefault fixed{
-        .what = fmt::format("{} at a time, {} each",
-                            all / cores == 1 ? "one trial" : fmt::format("{} trials", all / cores),
-                            cores == 1 ? "1 core" : fmt::format("{} cores", cores)),
-        .measured = true};
-    double core_seconds = 0;
-    for (const auto& task : view.tasks) {
-      if (task.work < 0 || static_cast<std::size_t>(task.work) >= works.size()) continue;
-      const auto& configs = works[static_cast<std::size_t>(task.work)];
-      const auto at = std::find_if(configs.begin(), configs.end(),
-                                   [&](const tune::ConfigOutcome& c) { return c.system.cores == cores; });
-      for (const auto& record : task.epochs) {
-        double seconds = record.working().value;
-        if (at != configs.end()) {
-          seconds = at->seconds;
-        } else if (record.granted.cores != cores) {
-          // Nobody ran it so: four fifths of an epoch in parallel, as is usual.
-          seconds *= (0.2 + 0.8 / cores) / (0.2 + 0.8 / record.granted.cores);
-          fixed.measured = false;
-        }
-        core_seconds += cores * (seconds + record.startup.value);
-      }
-    }
-    fixed.tuning = Seconds{core_seconds / (all / cores * cores)};
-    for (const auto& config : best.best_work)
-      if (config.system.cores == cores) fixed.epoch = Seconds{config.seconds};
-    out.push_back(fixed);
-    if (most == least) break;
-  }
-  return out;
-}
-
 json tune_json(const View& view, const fs::path& folder) {
   const auto& job = *view.jobs.front().tune;
   const auto found = tune::outcome(view, 0);
@@ -237,7 +191,7 @@ json tune_json(const View& view, const fs::path& folder) {
   auto& front = out["front"] = json::array();
   for (std::size_t i : found.front) front.push_back(found.trials[i].task);
   auto& instead = out["instead_of"] = json::array();
-  for (const auto& fixed : fixed_defaults(view))
+  for (const auto& fixed : tune::fixed_defaults(view, 0))
     instead.push_back({{"what", fixed.what},
                        {"tuning_seconds_predicted", fixed.tuning.value},
                        {"all_measured", fixed.measured}});

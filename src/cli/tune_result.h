@@ -20,13 +20,4 @@ std::string tune_table(const store::RunInfo&, const View&, const std::filesystem
 // "batch_size 64  dropout 0.213  learning_rate 0.0312"
 std::string point_text(const Values&);
 
-// What the same epochs would have taken with fixed system parameters: predicted from what was measured.
-struct FixedDefault {
-  std::string what;  // "one trial at a time on 2 cores"
-  Seconds tuning;
-  std::optional<Seconds> epoch;  // of the best trial's work
-  bool measured = false;         // every configuration it needs was measured
-};
-std::vector<FixedDefault> fixed_defaults(const View&);
-
 }  // namespace tandem::cli

@@ -39,6 +39,10 @@ std::optional<double> Work::Sums::mean_joules() const {
   return with_joules > 0 ? std::optional(joules / static_cast<double>(with_joules)) : std::nullopt;
 }
 
+double usual_share(int cores) {
+  return 1 - kParallelPrior + kParallelPrior / cores;
+}
+
 const Work::Configuration* Work::find(const Resources& system) const {
   for (const auto& configuration : configurations_)
     if (same_speed(configuration.system, system)) return &configuration;
@@ -163,7 +167,7 @@ Cost Work::cost(const Resources& system, double elsewhere) const {
 // Least squares of t · speed = parallel / cores + serial over what was measured, neither below 0.
 double Work::predicted(const Resources& system, double elsewhere) const {
   const double x = 1.0 / system.cores;
-  if (configurations_.empty()) return (1 - kParallelPrior + kParallelPrior * x) / system.speed;
+  if (configurations_.empty()) return usual_share(system.cores) / system.speed;
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
   for (const auto& configuration : configurations_) {
     const double at = 1.0 / configuration.system.cores,
@@ -179,7 +183,7 @@ double Work::predicted(const Resources& system, double elsewhere) const {
   } else {
     // All at one core count: split it as is usual.
     const double at = sx / n, time = sy / n;
-    serial = time * (1 - kParallelPrior) / (1 - kParallelPrior + kParallelPrior * at);
+    serial = time * (1 - kParallelPrior) / (1 - kParallelPrior * (1 - at));
     parallel = (time - serial) / at;
   }
   return std::max(parallel * x + serial, 1e-9) / system.speed;

@@ -27,6 +27,10 @@ struct Cost {
   bool measured = false;  // in this job, or in the earlier one it is like
 };
 
+// What an epoch takes on so many cores of what it takes on one, before anything was seen: most of it runs in
+// parallel.
+double usual_share(int cores);
+
 class Work {
  public:
   Work(double batch, Resources reference) : batch_(batch), reference_(reference) {}

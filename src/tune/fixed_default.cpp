@@ -1,0 +1,62 @@
+#include "tune/fixed_default.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tune/outcome.h"
+#include "tune/system_tuner.h"
+#include "tune/works.h"
+
+namespace tandem::tune {
+namespace {
+
+using WorkOutcomes = std::vector<std::vector<ConfigOutcome>>;
+
+// What an epoch would have taken on so many cores.
+double seconds_on(const EpochRecord& record, const std::vector<ConfigOutcome>& work, int cores,
+                  bool& measured) {
+  const auto at = std::find_if(work.begin(), work.end(),
+                               [&](const ConfigOutcome& config) { return config.system.cores == cores; });
+  if (at != work.end()) return at->seconds;
+  if (record.granted.cores == cores) return record.working().value;
+  measured = false;
+  return record.working().value * usual_share(cores) / usual_share(record.granted.cores);
+}
+
+FixedDefault on(int cores, int all, const View& view, JobId id, const WorkOutcomes& works) {
+  const int at_a_time = all / cores;
+  FixedDefault fixed{.what = fmt::format("{} at a time, {} each",
+                                         at_a_time == 1 ? "one trial" : fmt::format("{} trials", at_a_time),
+                                         cores == 1 ? "1 core" : fmt::format("{} cores", cores))};
+  double seconds = 0;
+  for (const auto& task : view.tasks) {
+    if (task.job != id || task.work < 0 || static_cast<std::size_t>(task.work) >= works.size()) continue;
+    for (const auto& record : task.epochs)
+      seconds += record.startup.value +
+                 seconds_on(record, works[static_cast<std::size_t>(task.work)], cores, fixed.measured);
+  }
+  fixed.tuning = Seconds{seconds / at_a_time};
+  return fixed;
+}
+
+}  // namespace
+
+std::vector<FixedDefault> fixed_defaults(const View& view, JobId id) {
+  const auto& job = *view.jobs[static_cast<std::size_t>(id)].tune;
+  if (job.mode != spec::Mode::pipelined || view.nodes.empty()) return {};
+  const auto cores = on_node(job.system, view.nodes.front()).cores;
+  if (cores.empty()) return {};
+  const auto works = work_outcomes(view, id);
+  const auto best = outcome(view, id);
+  std::vector<FixedDefault> out;
+  for (int choice : {cores.back(), cores.front()}) {
+    out.push_back(on(choice, view.nodes.front().capacity.cores, view, id, works));
+    for (const auto& config : best.best_work)
+      if (config.system.cores == choice) out.back().epoch = Seconds{config.seconds};
+    if (cores.size() == 1) break;
+  }
+  return out;
+}
+
+}  // namespace tandem::tune

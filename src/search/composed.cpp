@@ -62,6 +62,8 @@ class Composed final : public Searcher {
     if (schedule_->left(trial)) sampler_->failed(trial);
   }
 
+  void ended(TrialId trial) override { schedule_->left(trial); }
+
   std::vector<TrialId> dropped() override { return schedule_->dropped(); }
   bool finished() const override { return schedule_->finished(); }
   std::int64_t expected_trials() const override { return schedule_->expected_trials(); }

@@ -57,9 +57,11 @@ class Searcher {
   // History: this was told, and judged so.
   virtual void told(TrialId, std::int64_t epoch, const Losses&, Verdict) = 0;
 
-  // A trial that will report no more although nobody stopped it: it failed, or its program ended by itself.
-  // Its rung no longer waits for it, and its point counts as a bad one. Ignored when it is over already.
+  // A trial that failed will report no more: its rung no longer waits for it, and its point counts as a bad
+  // one. Ignored when it is over already.
   virtual void left(TrialId) = 0;
+  // The same when its program ended by itself, and well: what it reported stands, but it cannot go on.
+  virtual void ended(TrialId) = 0;
   // Held trials that will never go on, each named once. History has no word for them: a searcher folded from
   // history names them all again. One that history stopped while held, but that is not named, has left().
   virtual std::vector<TrialId> dropped() = 0;

@@ -219,7 +219,10 @@ void Tuning::give_up(const View& view, Trial& trial) {
   trial.state = State::over;
   if (const auto& failure = task_at(view, trial.task).last_failure)
     last_failure_ = fmt::format("{}: {}", name(failure->failure), failure->detail);
-  searcher_->left(trial.ask.trial);
+  if (task_at(view, trial.task).state == TaskState::ended && trial.told > 0)
+    searcher_->ended(trial.ask.trial);
+  else
+    searcher_->left(trial.ask.trial);
 }
 
 void Tuning::note_success(Trial& trial, std::int64_t epoch, const std::vector<double>& values) {

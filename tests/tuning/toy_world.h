@@ -28,6 +28,7 @@ struct Behaviour {
   double startup = 0.5;
   double first = 1;  // how much longer a process's first epoch takes
   bool checkpoints = true;
+  std::int64_t ends_after = 0;  // so many epochs the program ends by itself; 0: it goes on as long as it may
 };
 
 class World final : public control::World {
@@ -102,6 +103,11 @@ class World final : public control::World {
     auto& task = alive_.at(id);
     const auto attempt = task.attempt;
     const std::int64_t epoch = task.epoch + 1;
+    if (does_.ends_after > 0 && task.epoch >= does_.ends_after) {
+      alive_.erase(id);
+      say(TaskEnded{id, attempt, Energy{Joules{0}, "toy"}});
+      return;
+    }
     const double seconds = does_.seconds(task.hyper, task.granted) * (task.waits ? 1 : does_.first);
     busy_core_seconds += seconds * task.cores;
     const double startup = task.waits ? 0 : does_.startup;

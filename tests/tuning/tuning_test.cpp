@@ -172,6 +172,25 @@ TEST(Tuning, FailingTrialsNeverStopTheJobAndAreRetriedAsOftenAsAsked) {
     }
 }
 
+// A script may stop early by itself: what it reported stands, and the sampler learns from it as from any
+// other.
+TEST(Tuning, ProgramsThatEndByThemselvesAreNoFailures) {
+  auto job = a_job("tpe");
+  job.mode = spec::Mode::hyper;
+  job.search.trials = 30;
+  job.search.max_epochs = job.base.epochs = 2;
+  Played whole(job);
+  job.search.max_epochs = job.base.epochs = 9;
+  auto does = well();
+  does.ends_after = 2;
+  Played early(job, {4, 16 * kGiB, 1.0}, does);
+  EXPECT_EQ(early.job().state, JobState::finished);
+  EXPECT_EQ(early.outcome().failed, 0);
+  ASSERT_EQ(early.outcome().trials.size(), whole.outcome().trials.size());
+  for (std::size_t i = 0; i < whole.outcome().trials.size(); ++i)
+    EXPECT_EQ(early.outcome().trials[i].hyper, whole.outcome().trials[i].hyper) << i;
+}
+
 TEST(Tuning, AJobWhoseTrialsAllFailSaysWhy) {
   auto does = well();
   does.fails = [](TaskId, Attempt, std::int64_t) { return Failure::crashed; };
@@ -254,9 +273,8 @@ TEST(Tuning, SlowFirstEpochsNeitherHideKnownWorkNorFoolTheChoiceOfCores) {
   Played first(a_job(), machine, does);
   EXPECT_EQ(std::count_if(first.loop.view().tasks.begin(), first.loop.view().tasks.end(),
                           [](const TaskView& task) {
-                            return std::any_of(task.epochs.begin() + 1, task.epochs.end(), [](const auto& e) {
-                              return e.phase == Phase::profiling;
-                            });
+                            return std::any_of(task.epochs.begin() + 1, task.epochs.end(),
+                                               [](const auto& e) { return e.phase == Phase::profiling; });
                           }),
             0)
       << "nothing was forgotten and profiled again";

@@ -161,6 +161,7 @@ void choose_system(Outcome& out, const spec::TuneJob& job, const View& view,
                     config_text(config.system), config.seconds,
                     config.epochs > 1 ? fmt::format(" ± {:.2g} over {} epochs", config.spread, config.epochs)
                                       : " in one epoch");
+    if (config.scaled) seen += " (first epochs, scaled)";
   }
   std::set<int> known;
   for (const auto& config : out.best_work) known.insert(config.system.cores);
@@ -209,7 +210,8 @@ struct Epochs {
     const double scale = later.empty() ? warmth : 1;
     ConfigOutcome out{.system = records.back()->granted,
                       .seconds = scale * median_seconds(records),
-                      .epochs = static_cast<std::int64_t>(records.size())};
+                      .epochs = static_cast<std::int64_t>(records.size()),
+                      .scaled = scale != 1};
     std::vector<double> off, joules;
     for (const auto* record : records) {
       off.push_back(std::fabs(scale * record->working().value - out.seconds));

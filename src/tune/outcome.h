@@ -34,6 +34,8 @@ struct ConfigOutcome {
   double seconds = 0, spread = 0;  // median and median absolute deviation
   std::optional<double> joules;
   std::int64_t epochs = 0;
+  bool scaled =
+      false;  // only first epochs of their processes were seen: scaled by how much shorter later ones are
 };
 
 struct Outcome {

@@ -66,7 +66,8 @@ class KillAnywhere(Case):
                 same(baseline, result)
             self.tandem("rm", fresh[0]["id"], "--yes")
         print(f"\n{count} kills over {length:.2f} s runs: {hits}; {resumed} needed resume, {before_start} before the run was made")
-        self.assertGreater(resumed, count // 10, "most kills hit nothing: the test is too lame")
+        if count >= 20:  # of fewer kills all may come too early or too late, on a machine with other work
+            self.assertGreater(resumed, count // 10, "most kills hit nothing: the test is too lame")
 
     def test_small_program(self):
         spec = self.speaker_spec("--sleep-ms", 10, epochs=8)

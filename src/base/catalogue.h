@@ -39,6 +39,8 @@ struct Catalogue {
   std::vector<ModelEntry> models;
   std::vector<DatasetEntry> datasets;
   std::vector<ChoiceEntry> algorithms{};  // of searches; empty: any name is taken
+  std::vector<ChoiceEntry> zoo{};         // models that can be simulated; the same
+  std::vector<ChoiceEntry> strategies{};  // of simulated training; the same
 };
 
 }  // namespace tandem

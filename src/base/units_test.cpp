@@ -25,6 +25,8 @@ TEST(Units, SecondsReadLikeAClock) {
   EXPECT_EQ(text(Seconds{12.34}), "12.3 s");
   EXPECT_EQ(text(Seconds{245}), "4 min 05 s");
   EXPECT_EQ(text(Seconds{12000}), "3 h 20 min");
+  EXPECT_EQ(text(Seconds{99.5 * 3600}), "99 h 30 min");
+  EXPECT_EQ(text(Seconds{100 * 3600}), "4 d 04 h");
   EXPECT_EQ(text(Seconds{-12.34}), "-12.3 s");
 }
 
@@ -35,6 +37,7 @@ TEST(Units, RoundingMovesToTheNextUnit) {
   EXPECT_EQ(text(Seconds{3599.7}), "1 h 00 min");
   EXPECT_EQ(text(Joules{999.96}), "1.00 kJ");
   EXPECT_EQ(text(Joules{999996}), "1.00 MJ");
+  EXPECT_EQ(text(Joules{6.43e10}), "64.30 GJ");
   EXPECT_EQ(text_bytes(kMiB - 1), "1 MiB");
 }
 
@@ -76,12 +79,40 @@ TEST(Units, ReadsWhatPeopleWrite) {
   EXPECT_EQ(parse_fraction("0.8"), 0.8);
 }
 
+TEST(Units, BandwidthsCountBytesOrBits) {
+  EXPECT_EQ(parse_bandwidth("12GB/s"), 12e9);
+  EXPECT_EQ(parse_bandwidth("1.15 GB/s"), 1.15e9);
+  EXPECT_EQ(parse_bandwidth("10Gb/s"), 1.25e9) << "a small b is a bit";
+  EXPECT_EQ(parse_bandwidth("800b/s"), 100);
+  EXPECT_EQ(parse_bandwidth("512MiB/s"), 512. * 1024 * 1024);
+  EXPECT_EQ(parse_bandwidth("0B/s"), 0);
+  EXPECT_EQ(text_bandwidth(12e9), "12 GB/s");
+  EXPECT_EQ(text_bandwidth(1.25e9), "1.25 GB/s");
+  EXPECT_EQ(text_bandwidth(999.96e6), "1 GB/s");
+  EXPECT_EQ(text_bandwidth(0), "0 B/s");
+  EXPECT_EQ(text_bandwidth(5e15), "5000 TB/s");
+}
+
+TEST(Units, FrequenciesAndShortTimes) {
+  EXPECT_EQ(parse_frequency("824MHz"), 824e6);
+  EXPECT_EQ(parse_frequency("1.5 GHz"), 1.5e9);
+  EXPECT_EQ(parse_frequency("50Hz"), 50);
+  EXPECT_EQ(parse_seconds("5us"), Seconds{5 * 1e-6});
+  EXPECT_EQ(text_frequency(824e6), "824 MHz");
+  EXPECT_EQ(text_frequency(3.498e9), "3.498 GHz");
+  EXPECT_EQ(text_frequency(0), "0 Hz");
+}
+
 TEST(Units, RefusesWhatIsNotThatQuantity) {
   for (const char* bad : {"", "90", "s", "-1s", "1 fortnight", "nans", "infs", "1e308d", "90s ", "1..5s"})
     EXPECT_FALSE(parse_seconds(bad)) << bad;
   for (const char* bad : {"2", "2gib", "2GiBs", "-2GiB", "1e30TB"}) EXPECT_FALSE(parse_bytes(bad)) << bad;
   for (const char* bad : {"150", "150w", "1e308kW"}) EXPECT_FALSE(parse_watts(bad)) << bad;
   for (const char* bad : {"20", "20kj", "20kW", "-1J", "1e308kWh"}) EXPECT_FALSE(parse_joules(bad)) << bad;
+  for (const char* bad : {"", "12", "12GB", "12GBps", "12gB/s", "-1GB/s", "1e308TB/s"})
+    EXPECT_FALSE(parse_bandwidth(bad)) << bad;
+  for (const char* bad : {"", "824", "824mhz", "824Mhz", "-1Hz", "1e308GHz"})
+    EXPECT_FALSE(parse_frequency(bad)) << bad;
   for (const char* bad : {"", "%", "80percent", "-1%"}) EXPECT_FALSE(parse_fraction(bad)) << bad;
 }
 

@@ -68,11 +68,15 @@ void check_energy(const Node* node, const EnergySpec& energy, Issues& issues) {
 
 std::string default_name(const Program& program) {
   if (program.built_in()) return program.model + "-" + program.dataset;
-  const auto& path = program.command[0];
+  const std::string name = file_name_as_name(program.command[0]);
+  return name.empty() ? "command" : name;
+}
+
+std::string file_name_as_name(const std::string& path) {
   std::string name = path.substr(path.find_last_of('/') + 1).substr(0, 64);
   for (char& c : name)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '_' && c != '-') c = '-';
-  return name.empty() || name[0] == '.' || name[0] == '-' ? "command" : name;
+  return name.empty() || name[0] == '.' || name[0] == '-' ? "" : name;
 }
 
 }  // namespace tandem::spec

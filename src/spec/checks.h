@@ -28,5 +28,7 @@ void check_energy(const Node* energy, const EnergySpec&, Issues&);
 
 // "lenet5-digits", or the command's base name with what a name may not hold turned into '-'.
 std::string default_name(const Program&);
+// The last part of a path, made a name; empty when nothing is left of it.
+std::string file_name_as_name(const std::string& path);
 
 }  // namespace tandem::spec

@@ -249,7 +249,7 @@ std::optional<Node> read_document(std::string_view text, Issues& issues) {
     if (root && parser.HandleNextDocument(builder))
       issues.add(builder.document_at, "", "a second document begins here; a spec is one document");
     if (root && root->kind != Node::Kind::null) return root;
-    issues.add({}, "", "the document is empty; a spec begins with 'kind: train' or 'kind: tune'");
+    issues.add({}, "", "the document is empty; a spec begins with its kind, such as 'kind: train'");
   } catch (const YAML::Exception& error) {
     const bool at_end = error.mark.pos >= static_cast<int>(text.size());
     issues.add(

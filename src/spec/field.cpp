@@ -31,6 +31,10 @@ std::string amount(Type type, double value) {
       return text(Joules{value});
     case Type::fraction:
       return fmt::format("{:g}%", value * 100);
+    case Type::bandwidth:
+      return text_bandwidth(value);
+    case Type::frequency:
+      return text_frequency(value);
     default:
       return fmt::format("{}", value);
   }
@@ -39,6 +43,13 @@ std::string amount(Type type, double value) {
 bool in_range(const Field& field, double value) {
   return !(field.least && value < *field.least) && !(field.above && value <= *field.above) &&
          !(field.most && value > *field.most);
+}
+
+// How many items: "2 items", "1 to 10 entries".
+std::string count_text(const Field& field) {
+  const char* what = field.type == Type::list ? "items" : "entries";
+  if (field.least == field.most) return fmt::format("{} {}", *field.least, what);
+  return fmt::format("{} to {} {}", *field.least, *field.most, what);
 }
 
 // Says what was expected, and for a bare number where a quantity belongs how to write it.
@@ -149,6 +160,12 @@ std::optional<Found> read_number(Type type, const Node& node, const Value& value
       if (number) return *number;
       if (const auto fraction = parse_fraction(node.text)) return *fraction;
       break;
+    case Type::bandwidth:
+      if (const auto bandwidth = word ? parse_bandwidth(*word) : std::nullopt) return *bandwidth;
+      break;
+    case Type::frequency:
+      if (const auto frequency = word ? parse_frequency(*word) : std::nullopt) return *frequency;
+      break;
     default:
       break;
   }
@@ -173,7 +190,73 @@ bool refuse_domain(const Node& node, const std::string& path, Issues& issues) {
   return true;
 }
 
+// What the rows inside store into.
+Target part_for(const Field& field, const Target& target, const std::string& name = "",
+                std::size_t index = 0) {
+  return field.enter ? field.enter(target, name, index) : target;
+}
+
+void read_field(const Field&, const Node&, const std::string& path, const Target&, Issues&);
+
+// True when there is a list or a map with as many items as there may be.
+bool has_items(const Field& field, const Node& node, const std::string& path, Issues& issues) {
+  const auto wanted = field.type == Type::list ? Node::Kind::list : Node::Kind::map;
+  const std::size_t count = wanted == Node::Kind::list ? node.items.size() : node.entries.size();
+  if (node.kind == Node::Kind::broken) return false;
+  if (node.kind == wanted && in_range(field, static_cast<double>(count))) return true;
+  if (node.kind == wanted)
+    issues.add(node.at, path, fmt::format("must have {}, not {}", count_text(field), count));
+  else
+    expected(field, node, path, issues);
+  return false;
+}
+
+void read_list(const Field& field, const Node& list, const std::string& path, const Target& target,
+               Issues& issues) {
+  if (!has_items(field, list, path, issues)) return;
+  for (std::size_t i = 0; i < list.items.size(); ++i)
+    read_field(field.fields[0], list.items[i], fmt::format("{}[{}]", path, i),
+               part_for(field, target, "", i), issues);
+}
+
+void read_named(const Field& field, const Node& map, const std::string& path, const Target& target,
+                Issues& issues) {
+  if (!has_items(field, map, path, issues)) return;
+  const std::regex pattern(field.pattern);
+  for (std::size_t i = 0; i < map.entries.size(); ++i) {
+    const Entry& entry = map.entries[i];
+    const std::string here = join_path(path, entry.key);
+    if (entry.key.size() > field.longest || !std::regex_match(entry.key, pattern))
+      issues.add(entry.at, here, fmt::format("a name has 1 to {} {}", field.longest, field.shape));
+    read_field(field.fields[0], entry.value, here, part_for(field, target, entry.key, i), issues);
+  }
+}
+
+void read_field(const Field& field, const Node& node, const std::string& path, const Target& target,
+                Issues& issues) {
+  const bool word = field.type == Type::table_or_word && node.kind == Node::Kind::scalar;
+  if (is_table(field) && !word) {
+    read_table(field.fields, field.type == Type::open_table, node, path, part_for(field, target), issues);
+  } else if (field.type == Type::list) {
+    read_list(field, node, path, target, issues);
+  } else if (field.type == Type::named) {
+    read_named(field, node, path, target, issues);
+  } else if (field.domains == Domains::few && node.kind == Node::Kind::map) {
+    for (const auto& found : read_few(field, node, path, issues)) field.store(target, found);
+  } else if (const auto found = read_value(field, node, path, issues); found && field.store) {
+    field.store(target, *found);
+  }
+}
+
 }  // namespace
+
+bool is_table(const Field& field) {
+  return field.type == Type::table || field.type == Type::open_table || field.type == Type::table_or_word;
+}
+
+bool is_many(const Field& field) {
+  return field.type == Type::list || field.type == Type::named;
+}
 
 std::string kind_text(const Node& node) {
   switch (node.kind) {
@@ -237,6 +320,10 @@ std::optional<Notation> notation(Type type) {
       return Notation{"95W", "mW|W|kW"};
     case Type::joules:
       return Notation{"20kJ or 1.5Wh", "J|kJ|MJ|Wh|kWh"};
+    case Type::bandwidth:
+      return Notation{"12GB/s or 10Gb/s", "(B|KiB|MiB|GiB|TiB|kB|MB|GB|TB|b|kb|Mb|Gb|Tb)/s"};
+    case Type::frequency:
+      return Notation{"824MHz or 1.2GHz", "Hz|kHz|MHz|GHz"};
     default:
       return std::nullopt;
   }
@@ -269,14 +356,25 @@ std::string type_text(const Field& field) {
       return "an energy such as 20kJ or 1.5Wh";
     case Type::fraction:
       return "a share such as 80% or 0.8";
+    case Type::bandwidth:
+      return "a bandwidth such as 12GB/s or 10Gb/s";
+    case Type::frequency:
+      return "a frequency such as 824MHz or 1.2GHz";
     case Type::table:
     case Type::open_table:
       return "a map of keys and values";
+    case Type::table_or_word:
+      return "a word, or a map of keys and values";
+    case Type::list:
+      return "a list, each item " + type_text(field.fields.at(0));
+    case Type::named:
+      return "a map of names, each with " + type_text(field.fields.at(0));
   }
   return "";
 }
 
 std::string range_text(const Field& field) {
+  if (is_many(field)) return count_text(field);
   std::string out;
   if (field.least) out = "at least " + amount(field.type, *field.least);
   if (field.above) out = "above " + amount(field.type, *field.above);
@@ -300,7 +398,8 @@ std::optional<Found> read_value(const Field& field, const Node& node, const std:
     return std::nullopt;
   }
   if (field.type == Type::any) return std::visit([](const auto& held) { return Found(held); }, *means.value);
-  if (field.type == Type::word) return read_word(field, node, path, issues);
+  if (field.type == Type::word || field.type == Type::table_or_word)
+    return read_word(field, node, path, issues);
   if (const auto* flag = std::get_if<bool>(&*means.value); flag && field.type == Type::flag) return *flag;
   const auto found = read_number(field.type, node, *means.value);
   if (!found) {
@@ -314,7 +413,7 @@ std::optional<Found> read_value(const Field& field, const Node& node, const std:
 }
 
 void read_table(const std::vector<Field>& fields, bool open, const Node& map, const std::string& path,
-                TuneJob& job, Issues& issues) {
+                const Target& target, Issues& issues) {
   if (map.kind == Node::Kind::broken) return;
   const auto known = names(fields);
   if (map.kind != Node::Kind::map) {
@@ -330,12 +429,8 @@ void read_table(const std::vector<Field>& fields, bool open, const Node& map, co
       if (!open) issues.add(at, here, "unknown key; known are " + join(known) + did_you_mean(key, known));
     } else if (!field->instead.empty()) {
       issues.add(at, here, field->instead);
-    } else if (field->type == Type::table || field->type == Type::open_table) {
-      read_table(field->fields, field->type == Type::open_table, value, here, job, issues);
-    } else if (field->domains == Domains::few && value.kind == Node::Kind::map) {
-      for (const auto& found : read_few(*field, value, here, issues)) field->store(job, found);
-    } else if (const auto found = read_value(*field, value, here, issues); found && field->store) {
-      field->store(job, *found);
+    } else {
+      read_field(*field, value, here, target, issues);
     }
   }
   for (const auto& field : fields)

@@ -3,34 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 
-#include "base/error.h"
-#include "base/text.h"
 #include "spec/checks.h"
 #include "spec/document.h"
 #include "spec/field.h"
 #include "spec/hyper.h"
+#include "spec/reading.h"
 
 namespace tandem::spec {
 namespace {
 
-constexpr std::size_t kMostShown = 100;
 constexpr std::size_t kMostGoals = 10;
-const std::vector<std::string> kKinds{"train", "tune"};
-
-// A document of another kind would only collect noise if it were read as this one.
-bool other_kind(const Node& root, const std::string& wanted, Issues& issues) {
-  const Node* kind = root.find("kind");
-  if (kind == nullptr || kind->kind != Node::Kind::scalar || kind->text == wanted) return false;
-  const bool known = std::find(kKinds.begin(), kKinds.end(), kind->text) != kKinds.end();
-  issues.add(kind->at, "kind",
-             known ? fmt::format("is {0}, which `tandem {0}` runs; here it must be {1}", kind->text, wanted)
-                   : quote(kind->text) + " is not a kind this version of Tandem can run; known kinds: " +
-                         join(kKinds) + did_you_mean(kind->text, kKinds));
-  return true;
-}
 
 // A model may have a rule of its own for epochs: its default, and a range inside the table's.
 const HyperRule* apply_epochs_rule(const Node& root, const Catalogue& catalogue, Field& epochs) {
@@ -50,7 +34,7 @@ TrainJob read_train(const Node& root, const Catalogue& catalogue, Issues& issues
   auto fields = train_fields(catalogue);
   if (const auto* rule = apply_epochs_rule(root, catalogue, field_at(fields, "hyper.epochs")))
     job.epochs = std::get<std::int64_t>(rule->fallback);
-  read_table(fields, false, root, "", draft, issues);
+  read_table(fields, false, root, "", &draft, issues);
   check_program(root.find("program"), job.program, catalogue, issues);
   read_hyper(root.find("hyper"), catalogue, job, issues);
   check_energy(root.find("energy"), job.energy, issues);
@@ -136,7 +120,7 @@ TuneJob read_tune(const Node& root, const Catalogue& catalogue, Issues& issues) 
     const bool fits = job.search.max_epochs >= least && job.search.max_epochs <= most;
     if (!fits) job.search.max_epochs = std::get<std::int64_t>(rule->fallback);
   }
-  read_table(fields, false, root, "", job, issues);
+  read_table(fields, false, root, "", &job, issues);
   check_program(root.find("program"), job.base.program, catalogue, issues);
   read_hyper_space(root.find("hyper"), root.find("constraints"), catalogue, job, issues);
   check_objective(root.find("objective"), job.objective, issues);
@@ -156,40 +140,16 @@ Result parse(std::string_view text, const std::string& file_name, const Catalogu
              const std::string& kind, Reader reader) {
   Issues issues(file_name);
   Result result;
-  const auto root = read_document(text, issues);
-  if (root && !other_kind(*root, kind, issues)) result.job = reader(*root, catalogue, issues);
+  if (const auto root = read_kind(text, kind, issues)) result.job = reader(*root, catalogue, issues);
   if (!issues.empty()) result.job.reset();
   result.issues = issues.in_order();
   return result;
 }
 
-// The job, or all issues in one error.
 template <class Result>
 auto require(Result result) {
-  if (result.job) return *std::move(result.job);
-  std::vector<std::string> lines;
-  for (const auto& issue : result.issues) {
-    if (lines.size() == kMostShown) {
-      lines.push_back(fmt::format("... and {} more", result.issues.size() - kMostShown));
-      break;
-    }
-    lines.push_back(text(issue));
-  }
-  throw UserError(join(lines, "\n"));
-}
-
-std::string read_file(const std::filesystem::path& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    throw UserError(path.string() + " is a folder; give a spec file (YAML)");
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    throw UserError("cannot read the spec file " + path.string() + ": is it there, and may you read it?");
-  std::string content(kLargestDocument + 1, '\0');  // one more, so that a longer file is noticed
-  file.read(content.data(), static_cast<std::streamsize>(content.size()));
-  if (file.bad()) throw SystemError("reading " + path.string() + " failed");
-  content.resize(static_cast<std::size_t>(file.gcount()));
-  return content;
+  if (!result.job) refuse(result.issues);
+  return *std::move(result.job);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // From what people write to a job: YAML in, either a complete job or all that is wrong with it out.
+// Simulations are read in spec/parse_sim.h.
 //
 // Models, datasets, hyperparameters and algorithms are checked against the catalogue, and hyperparameters
 // that are left out get the model's defaults. Pure functions, except `load_*`, which read a file.
@@ -37,14 +38,16 @@ TuneJob require_tune(std::string_view text, const std::string& file_name, const 
 TrainJob load_train(const std::filesystem::path&, const Catalogue&);
 TuneJob load_tune(const std::filesystem::path&, const Catalogue&);
 
-// JSON Schema (draft 2020-12) of specs, of the kind that `kind` names; for editors.
+// JSON Schema (draft 2020-12) of specs of every kind, of the one that `kind` names; for editors.
 nlohmann::json schema(const Catalogue&);
 
 // Each key with its type, default and description, for --help.
 std::string describe_train();
 std::string describe_tune();
+std::string describe_sim();
 // A small complete spec, for --help.
 std::string example_train();
 std::string example_tune();
+std::string example_sim();
 
 }  // namespace tandem::spec

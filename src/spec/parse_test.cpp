@@ -321,7 +321,7 @@ TEST(Parse, LimitsSeedAndCheckpoints) {
   EXPECT_FALSE(good(kLenet).limits.time);
   EXPECT_EQ(good(kLenet + "seed: 9223372036854775807").seed, INT64_MAX);
   expect_issue(kLenet + "limits: {stall: 0s}", "3:17: limits.stall: must be above 0s");
-  expect_issue(kLenet + "limits: {time: 1000d}", "3:16: limits.time: must be above 0s and at most 8760 h");
+  expect_issue(kLenet + "limits: {time: 1000d}", "3:16: limits.time: must be above 0s and at most 365 d");
   expect_issue(kLenet + "limits: {retries: -1}", "3:19: limits.retries: must be at least 0");
   expect_issue(kLenet + "seed: -1", "3:7: seed: must be at least 0");
   expect_issue(kLenet + "seed: 1.5", "3:7: seed: must be a whole number");

@@ -21,7 +21,22 @@ inline Catalogue sample_catalogue() {
            {"mnist", "written digits", "image"},
            {"debian", "package descriptions", "text"},
            {"kernels", "running times", "table"}},
-          {{"random", "anywhere"}, {"hyperband", "many short trials, a few long ones"}}};
+          {{"random", "anywhere"}, {"hyperband", "many short trials, a few long ones"}},
+          {{"lenet5", "a small convolutional network"},
+           {"alexnet", "dense layers with most parameters"},
+           {"vgg19", "deep and heavy"},
+           {"inception3", "towers"},
+           {"resnet50", "shortcuts"},
+           {"resnet152", "many shortcuts"},
+           {"mobilenet", "depthwise convolutions"}},
+          {{"default", "one device"},
+           {"parameter-server", "variables on servers"},
+           {"replicated", "variables on every device"},
+           {"all-reduce", "gradients go round a ring"},
+           {"hierarchical", "rings in nodes, then between them"},
+           {"pipeline", "layers in stages"},
+           {"model", "layers on devices"},
+           {"distributed-replicated", "variables on servers, one copy a node"}}};
 }
 
 }  // namespace tandem::spec

@@ -1,11 +1,9 @@
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
 #include "spec/domains.h"
 #include "spec/field.h"
 #include "spec/parse.h"
+#include "spec/ready_clusters.h"
 
 namespace tandem::spec {
 namespace {
@@ -22,6 +20,16 @@ json fallback_json(const Field& field) {
 
 json table_schema(const std::vector<Field>&);
 json field_type(const Field&);
+
+std::int64_t whole(double count) {
+  return static_cast<std::int64_t>(count);
+}
+
+void add_range(const Field& field, json& out) {
+  if (field.least) out["minimum"] = *field.least;
+  if (field.above) out["exclusiveMinimum"] = *field.above;
+  if (field.most) out["maximum"] = *field.most;
+}
 
 // One value, without what may stand around it.
 json type_schema(const Field& field) {
@@ -47,13 +55,15 @@ json type_schema(const Field& field) {
       out["type"] = "number";
       break;
     case Type::fraction:
-      return {{"anyOf",
-               {{{"type", "number"}, {"exclusiveMinimum", *field.above}, {"maximum", *field.most}},
-                {{"type", "string"}, {"pattern", std::string("^") + kNumber + " *%$"}}}}};
+      out["type"] = "number";
+      add_range(field, out);
+      return {{"anyOf", {out, {{"type", "string"}, {"pattern", std::string("^") + kNumber + " *%$"}}}}};
     case Type::bytes:
     case Type::seconds:
     case Type::watts:
     case Type::joules:
+    case Type::bandwidth:
+    case Type::frequency:
       return {{"type", "string"},
               {"pattern", std::string("^") + kNumber + " *(" + notation(field.type)->units + ")$"}};
     case Type::table:
@@ -62,9 +72,19 @@ json type_schema(const Field& field) {
       out = table_schema(field.fields);
       out["additionalProperties"] = field_type({.type = Type::any, .domains = field.domains});
       return out;
+    case Type::table_or_word:
+      return {{"anyOf", {{{"type", "string"}}, table_schema(field.fields)}}};
+    case Type::list:
+      out = {{"type", "array"}, {"items", field_type(field.fields[0])}};
+      out.update({{"minItems", whole(*field.least)}, {"maxItems", whole(*field.most)}});
+      return out;
+    case Type::named:
+      out = {{"type", "object"}, {"additionalProperties", field_type(field.fields[0])}};
+      out["propertyNames"] = {{"pattern", field.pattern}, {"maxLength", field.longest}};
+      out.update({{"minProperties", whole(*field.least)}, {"maxProperties", whole(*field.most)}});
+      return out;
   }
-  if (field.least) out["minimum"] = *field.least;
-  if (field.most) out["maximum"] = *field.most;
+  add_range(field, out);
   return out;
 }
 
@@ -93,9 +113,8 @@ json domain_schemas(const Field& field) {
 
 // One value, or a domain where one may stand.
 json field_type(const Field& field) {
-  const bool table = field.type == Type::table || field.type == Type::open_table;
   json value = type_schema(field);
-  if (table || field.domains < Domains::few) return value;
+  if (is_table(field) || field.domains < Domains::few) return value;
   json out = {{"anyOf", domain_schemas(field)}};
   out["anyOf"].insert(out["anyOf"].begin(), std::move(value));
   return out;
@@ -183,83 +202,42 @@ json when_schema() {
           {"additionalProperties", {{"anyOf", {value, values}}}}};
 }
 
-void describe(const std::vector<Field>& fields, const std::string& path, std::string& out) {
-  for (const auto& field : fields) {
-    if (!field.instead.empty()) continue;
-    const std::string here = path.empty() ? field.name : path + "." + field.name;
-    const bool table = field.type == Type::table || field.type == Type::open_table;
-    const std::string fallback = field.required           ? "required"
-                                 : field.fallback.empty() ? field.otherwise
-                                                          : field.fallback;
-    std::string facts = table ? "" : type_text(field);
-    if (const auto range = range_text(field); !range.empty()) facts += ", " + range;
-    if (field.domains == Domains::few) facts += ", or a domain";
-    if (!fallback.empty())
-      facts += (facts.empty() ? "" : "; ") + (field.required ? fallback : "default: " + fallback);
-    out += fmt::format("  {:<18} {}\n", here, field.description);
-    if (!facts.empty()) out += fmt::format("  {:<18}   {}\n", "", facts);
-    describe(field.fields, here, out);
-  }
+// A workload has one model and one length.
+json sim_schema(const Catalogue& catalogue) {
+  json out = table_schema(sim_fields(catalogue));
+  json ready = json::array();
+  for (const auto& cluster : ready_clusters()) ready.push_back(cluster.name);
+  out["properties"]["cluster"]["anyOf"].push_back({{"enum", ready}});  // for completion
+  out["properties"]["workloads"]["items"]["allOf"] = {
+      {{"oneOf", {{{"required", {"model"}}}, {{"required", {"model_file"}}}}}},
+      {{"oneOf", {{{"required", {"iterations"}}}, {{"required", {"epochs", "samples"}}}}}}};
+  return out;
 }
 
-// Names of models and datasets would make it long; `tandem data list` and the command's own help have them.
-std::string describe(std::vector<Field> fields) {
-  field_at(fields, "program.model").choices.reset();
-  field_at(fields, "program.dataset").choices.reset();
-  std::string out;
-  describe(fields, "", out);
-  return out;
+json is_kind(const char* kind) {
+  return {{"properties", {{"kind", {{"const", kind}}}}}, {"required", {"kind"}}};
 }
 
 }  // namespace
 
 json schema(const Catalogue& catalogue) {
-  const json is_tune = {{"properties", {{"kind", {{"const", "tune"}}}}}, {"required", {"kind"}}};
+  const json ref_sim = {{"$ref", "#/$defs/sim"}}, ref_train = {{"$ref", "#/$defs/train"}},
+             ref_cluster = {{"$ref", "#/$defs/cluster"}};
+  const json cluster_or_train = {{"if", is_kind("cluster")}, {"then", ref_cluster}, {"else", ref_train}};
   return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
           {"title", "Tandem spec"},
           {"type", "object"},
           {"required", {"kind"}},
-          {"properties", {{"kind", {{"enum", {"train", "tune"}}}}}},
-          {"if", is_tune},
+          {"properties", {{"kind", {{"enum", {"train", "tune", "sim", "cluster"}}}}}},
+          {"if", is_kind("tune")},
           {"then", {{"$ref", "#/$defs/tune"}}},
-          {"else", {{"$ref", "#/$defs/train"}}},
+          {"else", {{"if", is_kind("sim")}, {"then", ref_sim}, {"else", cluster_or_train}}},
           {"$defs",
            {{"train", kind_schema(train_fields(catalogue), "hyper.epochs", Domains::in_tuning, catalogue)},
             {"tune", kind_schema(tune_fields(catalogue), "search.max_epochs", Domains::all, catalogue)},
+            {"sim", sim_schema(catalogue)},
+            {"cluster", table_schema(cluster_file_fields())},
             {"when", when_schema()}}}};
-}
-
-std::string describe_train() {
-  return describe(train_fields({}));
-}
-
-std::string describe_tune() {
-  return describe(tune_fields({})) + R"(
-A domain is {choice: [32, 64]}, {range: [0, 0.5]}, {log: [0.001, 0.1]} or {int: [1, 8]}; for system parameters
-choice, and int for cores. In hyper it may have a condition: {range: [0, 0.99], when: {optimizer: sgd}}.
-)";
-}
-
-std::string example_train() {
-  return R"(kind: train
-program: {model: lenet5, dataset: digits}
-hyper: {batch_size: 64, learning_rate: 0.05, epochs: 10}
-system: {cores: 2, memory: 2GiB}
-seed: 1
-)";
-}
-
-std::string example_tune() {
-  return R"(kind: tune
-program: {model: lenet5, dataset: digits}
-search: {algorithm: hyperband, max_epochs: 9}
-hyper:
-  batch_size: {choice: [32, 64, 256, 1024]}
-  learning_rate: {log: [0.001, 0.1]}
-  dropout: {range: [0, 0.5]}
-system: {cores: {choice: [1, 2]}}
-objective: {maximise: accuracy}
-)";
 }
 
 }  // namespace tandem::spec

@@ -6,6 +6,7 @@
 
 #include "spec/field.h"
 #include "spec/parse.h"
+#include "spec/parse_sim.h"
 #include "spec/sample_catalogue.h"
 
 namespace tandem::spec {
@@ -21,10 +22,14 @@ TEST(Schema, IsDraft2020AndChoosesByKind) {
   EXPECT_EQ(kWhole["$schema"], "https://json-schema.org/draft/2020-12/schema");
   EXPECT_EQ(kWhole["type"], "object");
   EXPECT_EQ(kWhole["required"], json{"kind"});
-  EXPECT_EQ(kWhole["properties"]["kind"]["enum"], (json{"train", "tune"}));
+  EXPECT_EQ(kWhole["properties"]["kind"]["enum"], (json{"train", "tune", "sim", "cluster"}));
   EXPECT_EQ(kWhole["if"]["properties"]["kind"]["const"], "tune");
   EXPECT_EQ(kWhole["then"]["$ref"], "#/$defs/tune");
-  EXPECT_EQ(kWhole["else"]["$ref"], "#/$defs/train");
+  const json& other = kWhole["else"];
+  EXPECT_EQ(other["if"]["properties"]["kind"]["const"], "sim");
+  EXPECT_EQ(other["then"]["$ref"], "#/$defs/sim");
+  EXPECT_EQ(other["else"]["then"]["$ref"], "#/$defs/cluster");
+  EXPECT_EQ(other["else"]["else"]["$ref"], "#/$defs/train");
   EXPECT_EQ(kSchema["properties"]["kind"]["enum"], json{"train"});
   EXPECT_EQ(kTune["properties"]["kind"]["enum"], json{"tune"});
 }
@@ -176,11 +181,53 @@ TEST(Schema, QuantityPatternsAcceptWhatTheParserAccepts) {
   }
 }
 
+TEST(Schema, OfSimulationsIsClosedAndHasEveryKey) {
+  const json sim = kWhole["$defs"]["sim"];
+  EXPECT_EQ(sim["required"], (json{"kind", "cluster", "workloads"}));
+  EXPECT_EQ(sim["additionalProperties"], false);
+  const json& workload = sim["properties"]["workloads"]["items"];
+  EXPECT_EQ(sim["properties"]["workloads"]["minItems"], 1);
+  EXPECT_EQ(workload["additionalProperties"], false);
+  EXPECT_EQ(workload["allOf"].size(), 2u) << "one model, one length";
+  expect_every_key(workload, workload_fields(sample_catalogue()));
+  EXPECT_EQ(workload["properties"]["model"]["enum"][1], "alexnet");
+  EXPECT_EQ(workload["properties"]["strategy"]["default"], "default");
+  EXPECT_EQ(workload["properties"]["epochs"]["exclusiveMinimum"], 0.0);
+  const json& cluster = sim["properties"]["cluster"]["anyOf"];
+  EXPECT_EQ(cluster[0]["type"], "string");
+  EXPECT_EQ(cluster[2]["enum"][0], "kth");
+  const json& table = cluster[1]["properties"];
+  EXPECT_EQ(cluster[1]["required"], (json{"devices", "node_types", "nodes"}));
+  EXPECT_EQ(table["devices"]["additionalProperties"]["properties"]["power"]["maxItems"], 2);
+  EXPECT_EQ(table["nodes"]["additionalProperties"]["type"], "integer");
+  EXPECT_EQ(table["nodes"]["propertyNames"]["maxLength"], 64);
+  EXPECT_EQ(kWhole["$defs"]["cluster"]["properties"]["kind"]["enum"], json{"cluster"});
+  EXPECT_EQ(kWhole["$defs"]["cluster"]["properties"]["nodes"], table["nodes"]);
+}
+
+TEST(Schema, BandwidthAndFrequencyPatternsAcceptWhatTheParserAccepts) {
+  const json cluster = kWhole["$defs"]["cluster"]["properties"];
+  const json device = cluster["devices"]["additionalProperties"]["properties"];
+  const auto pattern = [](const json& field) { return std::regex(field["pattern"].get<std::string>()); };
+  const std::regex bandwidth = pattern(device["memory_bandwidth"]), frequency = pattern(device["clock"]);
+  for (const char* unit :
+       {"B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s", "kB/s", "MB/s", "GB/s", "TB/s", "b/s", "kb/s", "Mb/s",
+        "Gb/s", "Tb/s", "Hz", "kHz", "MHz", "GHz", "B", "GB", "s", "", "x"}) {
+    for (const char* number : {"2", "1.5 ", ".5", "1e1", "-1", "two"}) {
+      const std::string written = number + std::string(unit);
+      EXPECT_EQ(std::regex_match(written, bandwidth), parse_bandwidth(written).has_value()) << written;
+      EXPECT_EQ(std::regex_match(written, frequency), parse_frequency(written).has_value()) << written;
+    }
+  }
+}
+
 TEST(Schema, OfAnEmptyCatalogueStillStands) {
   const json empty = schema(Catalogue{});
   EXPECT_FALSE(empty["$defs"]["train"].contains("allOf"));
   EXPECT_FALSE(empty["$defs"]["tune"].contains("allOf"));
   EXPECT_FALSE(empty["$defs"]["tune"]["properties"]["search"]["properties"]["algorithm"].contains("enum"));
+  const json& workload = empty["$defs"]["sim"]["properties"]["workloads"]["items"]["properties"];
+  EXPECT_FALSE(workload["model"].contains("enum"));
 }
 
 TEST(Describe, NamesEveryKey) {
@@ -225,11 +272,24 @@ TEST(Describe, NamesEveryKeyOfATuningSpec) {
     EXPECT_EQ(help.find(words), std::string::npos) << words;
 }
 
+TEST(Describe, NamesEveryKeyOfASimulation) {
+  const std::string help = describe_sim();
+  for (const char* words :
+       {"cluster.devices.NAME.memory_bandwidth", "a bandwidth such as 12GB/s or 10Gb/s", "cluster.nodes",
+        "cluster.node_types.NAME.gpus_an_uplink", "cluster.network.cables[].from", "cluster.failures.repair",
+        "workloads[].sample_bytes", "default: data is in memory",
+        "a list, each item a power such as 95W, 2 items",
+        "Ready clusters:", "dgx-1", "Kinds of network:", "torus"})
+    EXPECT_NE(help.find(words), std::string::npos) << words;
+}
+
 TEST(Describe, TheExamplesAreGoodSpecs) {
   const auto result = parse_train(example_train(), "example", sample_catalogue());
   EXPECT_TRUE(result.job) << (result.issues.empty() ? "" : text(result.issues[0]));
   const auto tune = parse_tune(example_tune(), "example", sample_catalogue());
   EXPECT_TRUE(tune.job) << (tune.issues.empty() ? "" : text(tune.issues[0]));
+  const auto sim = parse_sim(example_sim(), "example", sample_catalogue());
+  EXPECT_TRUE(sim.job) << (sim.issues.empty() ? "" : text(sim.issues[0]));
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 // Any bytes give either a job that survives its journal form, or issues that say where; as a training spec,
-// as a tuning spec and as a constraint.
+// as a tuning spec and as a constraint. The same as a simulation or a cluster, which survive as YAML.
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "spec/parse.h"
+#include "spec/parse_sim.h"
 #include "spec/sample_catalogue.h"
 
 namespace {
@@ -18,11 +19,15 @@ bool one_line(const std::string& text) {
   return !text.empty() && text.find('\n') == std::string::npos;
 }
 
+void check(const std::vector<spec::Issue>& issues) {
+  for (const auto& issue : issues)
+    require(issue.line >= 1 && issue.column >= 1 && !issue.message.empty() && one_line(spec::text(issue)));
+}
+
 template <class Result, class FromJson>
 void check(const Result& result, FromJson from_json) {
   require(result.job.has_value() == result.issues.empty());
-  for (const auto& issue : result.issues)
-    require(issue.line >= 1 && issue.column >= 1 && !issue.message.empty() && one_line(spec::text(issue)));
+  check(result.issues);
   if (!result.job) return;
   const auto journalled = nlohmann::json::to_cbor(to_json(*result.job));
   require(from_json(nlohmann::json::from_cbor(journalled)) == *result.job);
@@ -37,6 +42,19 @@ void check_space(const spec::TuneJob& job) {
     require(!parameter.when || so_far.contains(parameter.when->parameter));
     so_far.emplace(parameter.name, true);
   }
+}
+
+void check_simulation(std::string_view text, const Catalogue& catalogue) {
+  const auto result = spec::parse_sim(text, "fuzz.yaml", catalogue);
+  require(result.job.has_value() == result.issues.empty());
+  check(result.issues);
+  if (result.job) {
+    spec::check(*result.job);
+    require(spec::parse_sim(spec::to_yaml(*result.job), "again.yaml", catalogue).job == result.job);
+  }
+  const auto cluster = spec::parse_cluster(text, "fuzz.yaml");
+  require(cluster.cluster.has_value() == cluster.issues.empty());
+  check(cluster.issues);
 }
 
 void check_expression(std::string_view text) {
@@ -65,6 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* bytes, std::size_t si
   const auto tuning = spec::parse_tune(text, "fuzz.yaml", catalogue);
   check(tuning, spec::tune_job_from_json);
   if (tuning.job) check_space(*tuning.job);
+  check_simulation(text, catalogue);
   check_expression(text);
   return 0;
 }

@@ -56,9 +56,9 @@ std::vector<Field> search_fields(const Catalogue& catalogue) {
 }
 
 Store goals(bool maximise) {
-  return [maximise](TuneJob& job, const Found& found) {
+  return [maximise](const Target& job, const Found& found) {
     for (const auto& metric : std::get<std::vector<std::string>>(found))
-      job.objective.goals.push_back({metric, maximise});
+      part<TuneJob>(job).objective.goals.push_back({metric, maximise});
   };
 }
 

@@ -1,0 +1,190 @@
+#include "place/nodes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tandem::place {
+namespace {
+constexpr std::int32_t kWhole = 1000;
+
+Amount times(const Amount& part, std::int64_t parts) {
+  return {part.milli_cores * parts, part.memory * parts, static_cast<std::int32_t>(part.gpus * parts), 0};
+}
+}  // namespace
+
+std::string text(const Amount& amount) {
+  std::vector<std::string> words;
+  const double cores = static_cast<double>(amount.milli_cores) / 1000;
+  if (amount.milli_cores > 0) words.push_back(fmt::format("{:g} {}", cores, cores == 1 ? "core" : "cores"));
+  if (amount.memory > 0) words.push_back(text_bytes(amount.memory));
+  if (amount.gpus > 0) words.push_back(fmt::format("{} {}", amount.gpus, amount.gpus == 1 ? "GPU" : "GPUs"));
+  if (amount.gpu_share > 0) words.push_back(fmt::format("{:g} of a GPU", amount.gpu_share / 1000.0));
+  return words.empty() ? "nothing" : join(words);
+}
+
+Pool::Pool(Amount node, std::size_t count) : node_(node) {
+  if (count == 0) throw UserError("a pool of nodes needs at least one");
+  nodes_.assign(count, {node.milli_cores, node.memory, node.gpus, true});
+  gpu_free_.assign(count * static_cast<std::size_t>(node.gpus), kWhole);
+  for (std::size_t size = count;; size = (size + kChildren - 1) / kChildren) {
+    levels_.emplace_back(size, Free{node.milli_cores, node.memory, node.gpus, node.gpus > 0 ? kWhole : 0});
+    if (size == 1) break;
+  }
+}
+
+bool Pool::fits(const Free& free, const Amount& part) {
+  return free.milli_cores >= part.milli_cores && free.memory >= part.memory && free.gpus >= part.gpus &&
+         free.share >= part.gpu_share;
+}
+
+bool Pool::find_below(std::size_t level, std::size_t index, const Amount& part, std::uint32_t from,
+                      std::uint32_t& found) const {
+  if (!fits(levels_[level][index], part)) return false;
+  if (level == 0) {
+    found = static_cast<std::uint32_t>(index);
+    return index >= from;
+  }
+  std::size_t below = 1;  // nodes under one of its children
+  for (std::size_t i = 1; i < level; ++i) below *= kChildren;
+  const std::size_t first = index * kChildren;
+  const std::size_t end = std::min(first + kChildren, levels_[level - 1].size());
+  for (std::size_t child = first; child < end; ++child)
+    if ((child + 1) * below > from && find_below(level - 1, child, part, from, found)) return true;
+  return false;
+}
+
+std::uint32_t Pool::find(const Amount& part, std::uint32_t from) const {
+  std::uint32_t found = 0;
+  if (find_below(levels_.size() - 1, 0, part, from, found)) return found;
+  return static_cast<std::uint32_t>(nodes_.size());
+}
+
+std::int64_t Pool::parts_that_fit(const Amount& part, std::uint32_t index) const {
+  const Node& node = nodes_[index];
+  if (part.gpu_share > 0) return 1;  // found by the tree, so one does
+  std::int64_t parts = std::numeric_limits<std::int64_t>::max();
+  if (part.milli_cores > 0) parts = std::min(parts, node.milli_cores / part.milli_cores);
+  if (part.memory > 0) parts = std::min(parts, node.memory / part.memory);
+  if (part.gpus > 0) parts = std::min<std::int64_t>(parts, node.whole_gpus / part.gpus);
+  return parts;
+}
+
+Share Pool::occupy(const Amount& part, std::uint32_t index, std::int64_t parts) {
+  Node& node = nodes_[index];
+  node.milli_cores -= part.milli_cores * parts;
+  node.memory -= part.memory * parts;
+  Share share{index, static_cast<std::uint32_t>(parts), 0};
+  const auto gpus = gpu_free_.begin() + static_cast<std::ptrdiff_t>(index) * node_.gpus;
+  if (part.gpu_share > 0) {
+    std::int32_t best = -1;
+    for (std::int32_t i = 0; i < node_.gpus; ++i)
+      if (gpus[i] >= part.gpu_share && (best < 0 || gpus[i] < gpus[best])) best = i;
+    assert(best >= 0);
+    if (gpus[best] == kWhole) --node.whole_gpus;
+    gpus[best] = static_cast<std::int16_t>(gpus[best] - part.gpu_share);
+    share.gpu = static_cast<std::uint32_t>(best);
+  }
+  std::int64_t whole = part.gpus * parts;
+  node.whole_gpus -= static_cast<std::int32_t>(whole);
+  for (std::int32_t i = 0; whole > 0; ++i)
+    if (gpus[i] == kWhole) gpus[i] = 0, --whole;
+  changed(index);
+  return share;
+}
+
+void Pool::give_back(const Amount& part, const Share& share) {
+  Node& node = nodes_[share.node];
+  node.milli_cores += part.milli_cores * share.parts;
+  node.memory += part.memory * share.parts;
+  const auto gpus = gpu_free_.begin() + static_cast<std::ptrdiff_t>(share.node) * node_.gpus;
+  if (part.gpu_share > 0) {
+    gpus[share.gpu] = static_cast<std::int16_t>(gpus[share.gpu] + part.gpu_share);
+    if (gpus[share.gpu] == kWhole) ++node.whole_gpus;
+  }
+  // Whole GPUs are alike: any that is taken whole stands for the one that is free again.
+  std::int64_t whole = static_cast<std::int64_t>(part.gpus) * share.parts;
+  node.whole_gpus += static_cast<std::int32_t>(whole);
+  for (std::int32_t i = 0; whole > 0 && i < node_.gpus; ++i)
+    if (gpus[i] == 0) gpus[i] = kWhole, --whole;
+  changed(share.node);
+}
+
+bool Pool::take(const Amount& part, std::int64_t parts, std::vector<Share>& taken) {
+  taken.clear();
+  if (part.gpu_share == 0 || parts == 1) {
+    Amount together = times(part, parts);
+    together.gpu_share = part.gpu_share;
+    if (const std::uint32_t node = find(together, 0); node < nodes_.size()) {
+      taken.push_back(occupy(part, node, parts));
+      return true;
+    }
+    if (parts == 1) return false;
+  }
+  return take_spread(part, parts, taken);
+}
+
+bool Pool::take_spread(const Amount& part, std::int64_t parts, std::vector<Share>& taken) {
+  std::uint32_t node = 0;
+  while (parts > 0) {
+    node = find(part, node);
+    if (node == nodes_.size()) break;
+    taken.push_back(occupy(part, node, std::min(parts, parts_that_fit(part, node))));
+    parts -= taken.back().parts;
+  }
+  if (parts == 0) return true;
+  for (const Share& share : taken) give_back(part, share);
+  taken.clear();
+  return false;
+}
+
+bool Pool::could_ever(const Amount& part, std::int64_t parts) const {
+  Pool one(node_, 1);
+  if (!fits(one.levels_[0][0], part)) return false;
+  std::int64_t each = one.parts_that_fit(part, 0);
+  if (part.gpu_share > 0) {
+    each = node_.gpus * static_cast<std::int64_t>(kWhole / part.gpu_share);
+    if (part.milli_cores > 0) each = std::min(each, node_.milli_cores / part.milli_cores);
+    if (part.memory > 0) each = std::min(each, node_.memory / part.memory);
+  }
+  return static_cast<double>(each) * static_cast<double>(nodes_.size()) >= static_cast<double>(parts);
+}
+
+void Pool::set_up(std::uint32_t node, bool up) {
+  nodes_[node].up = up;
+  changed(node);
+}
+
+Pool::Free Pool::free_of(std::uint32_t index) const {
+  const Node& node = nodes_[index];
+  if (!node.up) return {-1, -1, -1, -1};  // not even room for nothing
+  Free free{node.milli_cores, node.memory, node.whole_gpus, 0};
+  const auto gpus = gpu_free_.begin() + static_cast<std::ptrdiff_t>(index) * node_.gpus;
+  for (std::int32_t i = 0; i < node_.gpus; ++i) free.share = std::max<std::int32_t>(free.share, gpus[i]);
+  return free;
+}
+
+void Pool::changed(std::uint32_t node) {
+  levels_[0][node] = free_of(node);
+  std::size_t index = node;
+  for (std::size_t level = 1; level < levels_.size(); ++level) {
+    index /= kChildren;
+    const auto& below = levels_[level - 1];
+    const std::size_t first = index * kChildren, end = std::min(first + kChildren, below.size());
+    Free most = below[first];
+    for (std::size_t i = first + 1; i < end; ++i) {
+      most.milli_cores = std::max(most.milli_cores, below[i].milli_cores);
+      most.memory = std::max(most.memory, below[i].memory);
+      most.gpus = std::max(most.gpus, below[i].gpus);
+      most.share = std::max(most.share, below[i].share);
+    }
+    levels_[level][index] = most;
+  }
+}
+
+}  // namespace tandem::place

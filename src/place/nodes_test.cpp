@@ -1,0 +1,117 @@
+#include "place/nodes.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace tandem::place {
+namespace {
+
+TEST(Pool, TakesTheFirstNodeWithRoom) {
+  Pool pool({4000, 100, 0, 0}, 3);
+  std::vector<Share> taken;
+  ASSERT_TRUE(pool.take({3000, 0, 0, 0}, 1, taken));
+  EXPECT_EQ(taken[0].node, 0u);
+  ASSERT_TRUE(pool.take({2000, 0, 0, 0}, 1, taken));
+  EXPECT_EQ(taken[0].node, 1u);
+  ASSERT_TRUE(pool.take({1000, 0, 0, 0}, 1, taken));
+  EXPECT_EQ(taken[0].node, 0u);
+}
+
+TEST(Pool, PartsStayTogetherWhereTheyCan) {
+  Pool pool({0, 0, 4, 0}, 3);
+  std::vector<Share> taken, more;
+  ASSERT_TRUE(pool.take({0, 0, 1, 0}, 2, taken));
+  ASSERT_TRUE(pool.take({0, 0, 1, 0}, 4, more));  // not two here and two there
+  ASSERT_EQ(more.size(), 1u);
+  EXPECT_EQ(more[0].node, 1u);
+  ASSERT_TRUE(pool.take({0, 0, 1, 0}, 6, more));
+  EXPECT_EQ(more.size(), 2u);
+  EXPECT_EQ(more[0].parts, 2u);
+  EXPECT_EQ(more[1].parts, 4u);
+}
+
+TEST(Pool, AJobThatDoesNotFitWhollyTakesNothing) {
+  Pool pool({2000, 0, 0, 0}, 2);
+  std::vector<Share> taken;
+  EXPECT_FALSE(pool.take({1500, 0, 0, 0}, 3, taken));
+  EXPECT_TRUE(taken.empty());
+  EXPECT_TRUE(pool.take({2000, 0, 0, 0}, 2, taken));
+}
+
+TEST(Pool, SharesOfAGpuFillTheFullestFirst) {
+  Pool pool({0, 0, 2, 0}, 1);
+  std::vector<Share> a, b, c;
+  ASSERT_TRUE(pool.take({0, 0, 0, 600}, 1, a));
+  ASSERT_TRUE(pool.take({0, 0, 0, 300}, 1, b));
+  EXPECT_EQ(a[0].gpu, b[0].gpu);
+  ASSERT_TRUE(pool.take({0, 0, 1, 0}, 1, c));  // the other one is still whole
+  EXPECT_FALSE(pool.take({0, 0, 0, 200}, 1, c));
+  pool.give_back({0, 0, 0, 600}, a[0]);
+  pool.give_back({0, 0, 0, 300}, b[0]);
+  EXPECT_TRUE(pool.take({0, 0, 1, 0}, 1, c));
+}
+
+TEST(Pool, ANodeThatIsDownHasNoRoomAndTakesBackWhatItHeld) {
+  Pool pool({1000, 0, 0, 0}, 1);
+  std::vector<Share> taken, more;
+  ASSERT_TRUE(pool.take({1000, 0, 0, 0}, 1, taken));
+  pool.set_up(0, false);
+  pool.give_back({1000, 0, 0, 0}, taken[0]);
+  EXPECT_FALSE(pool.take({1000, 0, 0, 0}, 1, more));
+  pool.set_up(0, true);
+  EXPECT_TRUE(pool.take({1000, 0, 0, 0}, 1, more));
+}
+
+TEST(Pool, KnowsWhatCanNeverFit) {
+  const Pool pool({4000, 8 * kGiB, 2, 0}, 2);
+  EXPECT_TRUE(pool.could_ever({2000, 0, 0, 0}, 4));
+  EXPECT_FALSE(pool.could_ever({2000, 0, 0, 0}, 5));
+  EXPECT_FALSE(pool.could_ever({1000, 9 * kGiB, 0, 0}, 1));
+  EXPECT_TRUE(pool.could_ever({0, 0, 0, 400}, 8));
+  EXPECT_FALSE(pool.could_ever({0, 0, 0, 400}, 9));
+  EXPECT_FALSE(pool.could_ever({0, 0, 3, 0}, 1));
+}
+
+// The tree against a look at every node.
+TEST(Pool, FindsWhatALookAtEveryNodeFinds) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Random random(seed, 0);
+    const Amount node{8000, 64, 4, 0};
+    const std::size_t count = 1 + random.below(200);
+    Pool pool(node, count);
+    std::vector<Amount> free(count, node);
+    std::vector<std::pair<Amount, Share>> held;
+    for (int i = 0; i < 2000; ++i) {
+      if (random.below(3) == 0 && !held.empty()) {
+        const std::size_t which = random.below(held.size());
+        const auto [part, share] = held[which];
+        pool.give_back(part, share);
+        free[share.node].milli_cores += part.milli_cores, free[share.node].memory += part.memory;
+        free[share.node].gpus += part.gpus;
+        held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
+        continue;
+      }
+      const Amount part{static_cast<std::int64_t>(random.below(9)) * 1000,
+                        static_cast<Bytes>(random.below(65)), static_cast<std::int32_t>(random.below(3)), 0};
+      std::optional<std::size_t> expected;
+      for (std::size_t n = 0; n < count && !expected; ++n)
+        if (free[n].milli_cores >= part.milli_cores && free[n].memory >= part.memory &&
+            free[n].gpus >= part.gpus)
+          expected = n;
+      std::vector<Share> taken;
+      ASSERT_EQ(pool.take(part, 1, taken), expected.has_value()) << seed;
+      if (!expected) continue;
+      ASSERT_EQ(taken.at(0).node, *expected) << seed;
+      free[*expected].milli_cores -= part.milli_cores, free[*expected].memory -= part.memory;
+      free[*expected].gpus -= part.gpus;
+      held.emplace_back(part, taken[0]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tandem::place

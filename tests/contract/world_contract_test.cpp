@@ -5,6 +5,8 @@
 #include "control/ports.h"
 #include "platform/temporary.h"
 #include "runtime/local/world.h"
+#include "sim/programs_testing.h"
+#include "sim/world.h"
 
 namespace tandem {
 namespace {
@@ -231,8 +233,24 @@ std::unique_ptr<Candidate> make_local() {
   return std::make_unique<LocalCandidate>();
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, WorldContract, testing::Values(&make_local),
-                         [](const auto&) { return std::string("Local"); });
+// The same program, simulated.
+struct SimulatedCandidate final : Candidate {
+  SimulatedCandidate() : world_({.nodes = {node()}}, programs_) {}
+  static sim::NodeGroup node() { return {.name = "simulated", .capacity = {4, 16 * kGiB, 1.0}}; }
+  control::World& world() override { return world_; }
+  spec::Program well_behaved() override { return {"", "", {"speaker"}}; }
+  spec::Program hanging() override { return {"", "", {"speaker", "--hang-at", "1"}}; }
+
+  sim::Speaker programs_;
+  sim::World world_;
+};
+
+std::unique_ptr<Candidate> make_simulated() {
+  return std::make_unique<SimulatedCandidate>();
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, WorldContract, testing::Values(&make_local, &make_simulated),
+                         [](const auto& of) { return std::string(of.index == 0 ? "Local" : "Simulated"); });
 
 }  // namespace
 }  // namespace tandem

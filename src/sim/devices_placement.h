@@ -1,0 +1,35 @@
+// Which devices of a cluster a workload gets.
+//
+// Workers take devices of one type, node by node, so that they are as close together as can be. Parameter
+// servers are on processors: that of the first worker's node, of the next node with workers, then of the
+// others, and round again; or, `apart`, of the nodes without workers first. With variables on GPUs the first
+// workers are the servers. Plain values; pure.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/devices.h"
+
+namespace tandem::sim {
+
+// A device and what planning must know of it.
+struct Seat {
+  DeviceId device = 0;
+  std::uint32_t node = 0;
+  const spec::DeviceType* type = nullptr;
+  const spec::NodeType* node_type = nullptr;
+};
+
+struct Placement {
+  std::vector<Seat> workers{};
+  std::vector<Seat> servers{};                 // may name a device twice
+  std::vector<std::optional<Seat>> hosts{};    // of each worker: the processor of its node
+  std::vector<DeviceId> powered{};             // the above, and all processors of their nodes; ascending
+};
+
+// `servers`: how many; nullopt: the strategy has none. Throws UserError: a type that is not there, or has no
+// speed; more workers than there are devices; no processor for a server.
+Placement place(const Devices&, const spec::Workload&, std::optional<int> servers, bool apart);
+
+}  // namespace tandem::sim

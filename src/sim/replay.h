@@ -1,0 +1,102 @@
+// Replays a list of jobs on a cluster under a scheduling policy: who waits how long, how busy the machines
+// are, what it costs.
+//
+// The level above training steps: a job is so many equal parts that run for so long, all at once. The policy
+// is that of place/ (queue.h), unchanged. At each moment jobs that are done leave, nodes fail or come back,
+// jobs arrive, then the queue is served once. A job whose node fails loses what it did since its last
+// checkpoint and waits again, at its old place; after kMostAttempts it is given up. A job that no empty
+// cluster could hold is told as such and never waits. Nothing is thrown away: every job is done, given up, or
+// can never be.
+//
+// The cost of a happening grows with the logarithm of nodes and running jobs. Deterministic; any number side
+// by side.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "place/nodes.h"
+#include "place/queue.h"
+#include "spec/cluster.h"
+
+namespace tandem::sim {
+
+// Watts of a node of a pool: linear from idle to busy, devices apart.
+struct NodeDraw {
+  double idle = 0;
+  double cores = 0;  // what all its cores add when busy
+  double a_gpu = 0;  // what one busy GPU adds
+};
+
+struct ReplayPool {
+  std::string name, gpu_type{};
+  place::Amount node{};
+  std::size_t count = 1;
+  std::optional<NodeDraw> draw{};  // none: not known
+};
+
+struct ReplayShape {
+  place::Amount part{};
+  std::int64_t parts = 1;
+  std::vector<std::uint32_t> pools{};  // it may run in; one of them, wholly
+};
+
+struct ReplayJob {
+  double submitted = 0;  // s
+  double seconds = 0;    // it runs, where nothing else is said
+  std::uint32_t shape = 0;
+  int priority = 0;
+};
+
+struct ReplayInput {
+  std::vector<ReplayPool> pools{};
+  std::vector<ReplayShape> shapes{};
+  std::vector<ReplayJob> jobs{};  // by submission
+  // Seconds of each job in each pool, job by job; not finite: it cannot run there. Empty: the job's own.
+  // `spread`: when its parts are on more than one node.
+  std::vector<double> by_pool{}, by_pool_spread{};
+  std::optional<spec::Failures> failures{};
+  double checkpoint = 0;  // s between checkpoints; 0: none, a job starts again from its beginning
+  std::uint64_t seed = 1;
+};
+
+inline constexpr std::uint32_t kMostAttempts = 1000;
+
+struct JobFate {
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+  double started = kNever, ended = kNever;  // the attempt that came to its end
+  std::uint32_t pool = 0;
+  std::uint32_t attempts = 0;
+};
+
+struct Replayed {
+  std::vector<JobFate> jobs{};                           // as in the input
+  std::vector<std::uint32_t> never{};                    // no empty cluster could hold them
+  std::vector<std::uint32_t> given_up{};                 // nodes failed under them too often
+  double makespan = 0;                                   // from the first submission to the last end, s
+  std::uint64_t happenings = 0;                          // arrivals, ends, failures, repairs
+  double core_seconds = 0, gpu_seconds = 0;              // used
+  double core_seconds_there = 0, gpu_seconds_there = 0;  // of nodes that were up
+  double lost_seconds = 0;                               // of parts: done, and done again after a failure
+  std::uint64_t failures = 0;
+  std::optional<double> joules{};  // none: the draw of a pool is not known
+};
+
+// UserError for input that cannot be: no pools, a shape or pool that is not there, times that are not finite.
+Replayed replay(const ReplayInput&, const place::OrderEntry& policy);
+
+// Of jobs that came to their end: waited from submission to the start of the last attempt, and how much
+// longer than running they took in all.
+struct Waits {
+  std::size_t jobs = 0;
+  double mean = 0, median = 0, p95 = 0, p99 = 0, most = 0;  // s
+  double mean_response = 0;                                 // s, from submission to the end
+  double mean_slowdown = 0;  // response over running, of at least kShortest seconds
+};
+inline constexpr double kShortest = 10;
+Waits waits_of(const ReplayInput&, const Replayed&);
+
+}  // namespace tandem::sim

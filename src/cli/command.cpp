@@ -13,7 +13,9 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "data/models.h"
+#include "graph/zoo.h"
 #include "search/searcher.h"
+#include "sim/strategy.h"
 
 namespace tandem::cli {
 namespace fs = std::filesystem;
@@ -68,6 +70,8 @@ void DataOption::apply() const {
 Catalogue catalogue() {
   Catalogue out{data::models(), data::datasets(), {}};
   for (const auto& entry : search::algorithms()) out.algorithms.push_back({entry.name, entry.description});
+  for (const auto& entry : graph::zoo()) out.zoo.push_back({entry.name, entry.description});
+  for (const auto& entry : sim::strategies()) out.strategies.push_back({entry.name, entry.description});
   return out;
 }
 

@@ -19,9 +19,9 @@ int main(int argc, char** argv) {
       "Exit codes: 0 done, 1 trouble, 2 you can fix it, 3 the answer is no, 130 interrupted (resumable).");
   cli::Action action;
   for (auto add :
-       {cli::add_train, cli::add_tune, cli::add_knowledge, cli::add_resume, cli::add_runs, cli::add_show,
-        cli::add_report, cli::add_logs, cli::add_stop, cli::add_rm, cli::add_predict, cli::add_infer,
-        cli::add_data, cli::add_doctor, cli::add_tell, cli::add_schema, cli::add_completion})
+       {cli::add_train, cli::add_tune, cli::add_knowledge, cli::add_sim, cli::add_resume, cli::add_runs,
+        cli::add_show, cli::add_report, cli::add_logs, cli::add_stop, cli::add_rm, cli::add_predict,
+        cli::add_infer, cli::add_data, cli::add_doctor, cli::add_tell, cli::add_schema, cli::add_completion})
     add(app, action);
   try {
     app.parse(argc, argv);

@@ -61,18 +61,23 @@ std::string tune_body(const View& view) {
 
 }  // namespace
 
-std::string report_page(const store::RunInfo& run, const View& view) {
-  const std::string body = is_tuning(view) ? tune_body(view) : train_body(view);
+std::string whole_page(std::string_view title, const std::string& head, const std::string& body,
+                       std::string_view made_from) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
       "content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light "
       "dark\">\n"
       "<title>{0} – Tandem</title>\n<style>{1}</style>\n</head>\n<body>\n{2}<main>\n{3}{4}</main>\n"
-      "<footer>Made by tandem {5} from the journal of run {6}. Nothing on this page is fetched from "
+      "<footer>Made by tandem {5} from {6}. Nothing on this page is fetched from "
       "elsewhere.</footer>\n"
       "<script>{7}</script>\n</body>\n</html>\n",
-      escape(run.name, 200), kReportStyle, head_of(run, view), contents_of(body), body, TANDEM_VERSION,
-      escape(run.id, 80), kReportScript);
+      escape(title, 200), kReportStyle, head, contents_of(body), body, TANDEM_VERSION, escape(made_from, 200),
+      kReportScript);
+}
+
+std::string report_page(const store::RunInfo& run, const View& view) {
+  return whole_page(run.name, head_of(run, view), is_tuning(view) ? tune_body(view) : train_body(view),
+                    "the journal of run " + run.id);
 }
 
 }  // namespace tandem::cli

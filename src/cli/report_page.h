@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "event/view.h"
 #include "store/store.h"
@@ -13,5 +14,9 @@
 namespace tandem::cli {
 
 std::string report_page(const store::RunInfo&, const View&);
+
+// A page of sections (html.h) with links to them on top. `head` and `body` are HTML; the others are escaped.
+std::string whole_page(std::string_view title, const std::string& head, const std::string& body,
+                       std::string_view made_from);
 
 }  // namespace tandem::cli

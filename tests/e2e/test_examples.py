@@ -18,6 +18,16 @@ class Examples(Case):
                 self.assertEqual(better(best, result["best"]["metrics"][metric]), result["best"]["metrics"][metric])
         self.assertGreaterEqual(result["best"]["system"]["cores"], 1)
 
+    def check_simulation(self, spec):
+        rows = self.json("sim", spec)["rows"]
+        self.assertEqual([row for row in rows if row.get("error")], [])
+        for row in rows:
+            self.assertAlmostEqual(row["t_exec"] / (row["t_comp"] + row["t_comm"] + row["t_io"]), 1)
+            self.assertGreater(row["samples"], 0)
+        table = self.tandem("sim", spec).stdout
+        for word in ("T_exec", *(row["workload"] for row in rows)):
+            self.assertIn(word, table)
+
 
 def check(name):
     def run(self):
@@ -25,6 +35,8 @@ def check(name):
         dataset = next((word for word in ("mnist",) if f"dataset: {word}" in spec.read_text()), None)
         if dataset and not next(row for row in self.json("data", "list")["datasets"] if row["name"] == dataset)["available"]:
             self.skipTest(f"{dataset} is not here; set TANDEM_DATA")
+        if "kind: sim" in spec.read_text():
+            return self.check_simulation(spec)
         self.environment["PYTHONPATH"] = str(ROOT / "python")
         if os.environ.get("TANDEM_ONE_CORE"):  # under ThreadSanitizer
             spec = self.spec(spec.read_text().replace("cores: 2", "cores: 1"))

@@ -18,6 +18,12 @@ class Examples(Case):
                 self.assertEqual(better(best, result["best"]["metrics"][metric]), result["best"]["metrics"][metric])
         self.assertGreaterEqual(result["best"]["system"]["cores"], 1)
 
+    def check_cluster(self, spec):
+        trace = self.spec("1 0 -1 100 4 -1 -1 4 -1 -1 1 1 1 1 1 1 -1 -1\n", "one.swf")
+        result = self.json("sim", "--trace", trace, "--cluster", spec)
+        self.assertEqual(result["policies"][0]["makespan"], 100)
+        self.assertGreater(result["policies"][0]["joules"], 0)
+
     def check_simulation(self, spec):
         rows = self.json("sim", spec)["rows"]
         self.assertEqual([row for row in rows if row.get("error")], [])
@@ -35,6 +41,8 @@ def check(name):
         dataset = next((word for word in ("mnist",) if f"dataset: {word}" in spec.read_text()), None)
         if dataset and not next(row for row in self.json("data", "list")["datasets"] if row["name"] == dataset)["available"]:
             self.skipTest(f"{dataset} is not here; set TANDEM_DATA")
+        if "kind: cluster" in spec.read_text():
+            return self.check_cluster(spec)
         if "kind: sim" in spec.read_text():
             return self.check_simulation(spec)
         self.environment["PYTHONPATH"] = str(ROOT / "python")

@@ -4,6 +4,14 @@
 #
 # makes the library tandem_NAME from the folder's sources, the test program NAME_test from its *_test.cpp, and
 # with TANDEM_FUZZ one libFuzzer program from each *_fuzz.cpp.
+function(tandem_fuzzer SOURCE LIBRARY)
+  get_filename_component(stem ${SOURCE} NAME_WE)
+  add_executable(${stem} ${SOURCE})
+  target_link_libraries(${stem} PRIVATE ${LIBRARY})
+  target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
+  add_test(NAME fuzz.${stem} COMMAND ${stem} -runs=20000 -max_total_time=20 -max_len=4096 -seed=1)
+endfunction()
+
 function(tandem_room NAME)
   cmake_parse_arguments(ROOM "" "FOLDER" "LINK;EXTERNAL" ${ARGN})
   if(NOT ROOM_FOLDER)
@@ -30,11 +38,7 @@ function(tandem_room NAME)
 
   if(TANDEM_FUZZ)
     foreach(fuzzer ${fuzzers})
-      get_filename_component(stem ${fuzzer} NAME_WE)
-      add_executable(${stem} ${fuzzer})
-      target_link_libraries(${stem} PRIVATE tandem_${NAME})
-      target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
-      add_test(NAME fuzz.${stem} COMMAND ${stem} -runs=20000 -max_total_time=20 -max_len=4096 -seed=1)
+      tandem_fuzzer(${fuzzer} tandem_${NAME})
     endforeach()
   elseif(tests)
     add_executable(${NAME}_test ${tests})

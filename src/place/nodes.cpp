@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -15,6 +16,11 @@ constexpr std::int32_t kWhole = 1000;
 
 Amount times(const Amount& part, std::int64_t parts) {
   return {part.milli_cores * parts, part.memory * parts, static_cast<std::int32_t>(part.gpus * parts), 0};
+}
+
+Amount sum(Amount part, const Amount& keep) {
+  part.milli_cores += keep.milli_cores, part.memory += keep.memory, part.gpus += keep.gpus;
+  return part;
 }
 }  // namespace
 
@@ -65,25 +71,89 @@ std::uint32_t Pool::find(const Amount& part, std::uint32_t from) const {
   return static_cast<std::uint32_t>(nodes_.size());
 }
 
-std::int64_t Pool::parts_that_fit(const Amount& part, std::uint32_t index) const {
+std::int64_t Pool::parts_that_fit(const Amount& part, std::uint32_t index, const Amount& keep) const {
   const Node& node = nodes_[index];
   if (part.gpu_share > 0) return 1;  // found by the tree, so one does
   std::int64_t parts = std::numeric_limits<std::int64_t>::max();
-  if (part.milli_cores > 0) parts = std::min(parts, node.milli_cores / part.milli_cores);
-  if (part.memory > 0) parts = std::min(parts, node.memory / part.memory);
-  if (part.gpus > 0) parts = std::min<std::int64_t>(parts, node.whole_gpus / part.gpus);
+  if (part.milli_cores > 0) parts = std::min(parts, (node.milli_cores - keep.milli_cores) / part.milli_cores);
+  if (part.memory > 0) parts = std::min(parts, (node.memory - keep.memory) / part.memory);
+  if (part.gpus > 0) parts = std::min<std::int64_t>(parts, (node.whole_gpus - keep.gpus) / part.gpus);
   return parts;
 }
 
-Share Pool::occupy(const Amount& part, std::uint32_t index, std::int64_t parts) {
+std::int64_t Pool::free_gpus(std::uint32_t node) const {
+  const auto gpus = gpu_free_.begin() + static_cast<std::ptrdiff_t>(node) * node_.gpus;
+  return std::accumulate(gpus, gpus + node_.gpus, std::int64_t{0});
+}
+
+std::int64_t Pool::key(std::uint32_t node, bool gpus) const {
+  if (!nodes_[node].up) return -1;
+  return gpus ? free_gpus(node) : nodes_[node].milli_cores;
+}
+
+const Pool::Order& Pool::order(bool gpus) const {
+  Order& out = gpus ? by_gpus_ : by_cores_;
+  if (!out.keys.empty()) return out;
+  out.keys.resize(nodes_.size());
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) out.nodes.insert({out.keys[i] = key(i, gpus), i});
+  return out;
+}
+
+std::uint32_t Pool::choose(const Amount& asked, const Where& where) const {
+  const auto none = static_cast<std::uint32_t>(nodes_.size());
+  if (where.rule == NodeRule::first) return find(asked, 0);
+  if (where.rule == NodeRule::random) {
+    const auto found = find(asked, static_cast<std::uint32_t>(where.random % nodes_.size()));
+    return found < none ? found : find(asked, 0);
+  }
+  if (find(asked, 0) == none) return none;
+  const bool gpus = asked.gpus > 0 || asked.gpu_share > 0;
+  const auto& nodes = order(gpus).nodes;
+  const auto has_room = [&](const auto& entry) { return fits(levels_[0][entry.second], asked); };
+  if (where.rule == NodeRule::least_free) {
+    const std::int64_t least = gpus ? std::int64_t{kWhole} * asked.gpus + asked.gpu_share : asked.milli_cores;
+    return std::find_if(nodes.lower_bound({least, 0}), nodes.end(), has_room)->second;
+  }
+  const auto most = std::find_if(nodes.rbegin(), nodes.rend(), has_room)->first;
+  return std::find_if(nodes.lower_bound({most, 0}), nodes.end(), has_room)->second;  // first of its equals
+}
+
+std::optional<Amount> Pool::room(const Amount& part, const Where& where) const {
+  const std::uint32_t node = choose(sum(part, where.keep), where);
+  if (node == nodes_.size()) return std::nullopt;
+  return free_on(node);
+}
+
+Amount Pool::free_on(std::uint32_t node) const {
+  const std::int64_t gpus = free_gpus(node);
+  return {nodes_[node].milli_cores, nodes_[node].memory, static_cast<std::int32_t>(gpus / kWhole),
+          static_cast<std::int32_t>(gpus % kWhole)};
+}
+
+bool Pool::take_there(const Amount& part, std::span<const Share> shares) {
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    Amount together = times(part, shares[i].parts);
+    together.gpu_share = part.gpu_share;
+    if (fits(levels_[0][shares[i].node], together) &&
+        occupy(part, shares[i].node, shares[i].parts, static_cast<std::int32_t>(shares[i].gpu)).parts > 0)
+      continue;
+    for (std::size_t k = 0; k < i; ++k) give_back(part, shares[k]);
+    return false;
+  }
+  return true;
+}
+
+Share Pool::occupy(const Amount& part, std::uint32_t index, std::int64_t parts, std::int32_t that_gpu) {
   Node& node = nodes_[index];
+  const auto free = gpu_free_.begin() + static_cast<std::ptrdiff_t>(index) * node_.gpus;
+  if (part.gpu_share > 0 && that_gpu >= 0 && free[that_gpu] < part.gpu_share) return {index, 0, 0};
   node.milli_cores -= part.milli_cores * parts;
   node.memory -= part.memory * parts;
   Share share{index, static_cast<std::uint32_t>(parts), 0};
   const auto gpus = gpu_free_.begin() + static_cast<std::ptrdiff_t>(index) * node_.gpus;
   if (part.gpu_share > 0) {
-    std::int32_t best = -1;
-    for (std::int32_t i = 0; i < node_.gpus; ++i)
+    std::int32_t best = that_gpu;
+    for (std::int32_t i = 0; that_gpu < 0 && i < node_.gpus; ++i)
       if (gpus[i] >= part.gpu_share && (best < 0 || gpus[i] < gpus[best])) best = i;
     assert(best >= 0);
     if (gpus[best] == kWhole) --node.whole_gpus;
@@ -115,26 +185,27 @@ void Pool::give_back(const Amount& part, const Share& share) {
   changed(share.node);
 }
 
-bool Pool::take(const Amount& part, std::int64_t parts, std::vector<Share>& taken) {
+bool Pool::take(const Amount& part, std::int64_t parts, std::vector<Share>& taken, const Where& where) {
   taken.clear();
   if (part.gpu_share == 0 || parts == 1) {
     Amount together = times(part, parts);
     together.gpu_share = part.gpu_share;
-    if (const std::uint32_t node = find(together, 0); node < nodes_.size()) {
+    if (const std::uint32_t node = choose(sum(together, where.keep), where); node < nodes_.size()) {
       taken.push_back(occupy(part, node, parts));
       return true;
     }
     if (parts == 1) return false;
   }
-  return take_spread(part, parts, taken);
+  return take_spread(part, parts, taken, where.keep);
 }
 
-bool Pool::take_spread(const Amount& part, std::int64_t parts, std::vector<Share>& taken) {
+bool Pool::take_spread(const Amount& part, std::int64_t parts, std::vector<Share>& taken,
+                       const Amount& keep) {
   std::uint32_t node = 0;
   while (parts > 0) {
-    node = find(part, node);
+    node = find(sum(part, keep), node);
     if (node == nodes_.size()) break;
-    taken.push_back(occupy(part, node, std::min(parts, parts_that_fit(part, node))));
+    taken.push_back(occupy(part, node, std::min(parts, parts_that_fit(part, node, keep))));
     parts -= taken.back().parts;
   }
   if (parts == 0) return true;
@@ -171,6 +242,15 @@ Pool::Free Pool::free_of(std::uint32_t index) const {
 
 void Pool::changed(std::uint32_t node) {
   levels_[0][node] = free_of(node);
+  for (const bool gpus : {false, true}) {
+    Order& kept = gpus ? by_gpus_ : by_cores_;
+    if (kept.keys.empty()) continue;
+    const std::int64_t now = key(node, gpus);
+    if (now == kept.keys[node]) continue;
+    auto moved = kept.nodes.extract({kept.keys[node], node});
+    moved.value().first = kept.keys[node] = now;
+    kept.nodes.insert(std::move(moved));
+  }
   std::size_t index = node;
   for (std::size_t level = 1; level < levels_.size(); ++level) {
     index /= kChildren;

@@ -7,11 +7,16 @@
 //
 // The nodes of a pool are the leaves of a tree that knows the most of each resource that a node below has.
 // That makes finding and changing a node logarithmic; only where one node has the cores and another the
-// memory are nodes looked at in vain. Plain state, one owner; pure.
+// memory are nodes looked at in vain. Other rules than first fit (the node that has most or least free) keep
+// the nodes in order of what is free, from the first time they are asked for. Plain state, one owner; pure.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/units.h"
@@ -35,6 +40,15 @@ struct Share {
   std::uint32_t gpu = 0;  // where the parts have a share of one: each share is one part
 };
 
+// Which of the nodes with room. Most and least: of GPUs where the task asks for some, otherwise of cores; the
+// first among equals. A job that fits no single node is dealt out from the first node on, whatever the rule.
+enum class NodeRule : std::uint8_t { first, most_free, least_free, random };
+struct Where {
+  NodeRule rule = NodeRule::first;
+  std::uint64_t random = 0;  // a number drawn by the caller
+  Amount keep{};             // of cores, memory and whole GPUs: must stay free on each node
+};
+
 class Pool {
  public:
   Pool(Amount node, std::size_t count);
@@ -43,7 +57,12 @@ class Pool {
   const Amount& node() const { return node_; }
 
   // Takes room for all parts, or nothing: false. `taken` is replaced.
-  bool take(const Amount& part, std::int64_t parts, std::vector<Share>& taken);
+  bool take(const Amount& part, std::int64_t parts, std::vector<Share>& taken, const Where& = {});
+  // What is free on the node that one such part would be put on; none: there is no room.
+  std::optional<Amount> room(const Amount& part, const Where& = {}) const;
+  Amount free_on(std::uint32_t node) const;  // up or not; shares of GPUs added up
+  // Takes exactly these places again, or nothing: false.
+  bool take_there(const Amount& part, std::span<const Share>);
   void give_back(const Amount& part, const Share&);
   // Whether there would be room if nothing ran and every node were up.
   bool could_ever(const Amount& part, std::int64_t parts) const;
@@ -70,16 +89,28 @@ class Pool {
   std::uint32_t find(const Amount&, std::uint32_t from) const;  // size(): none
   bool find_below(std::size_t level, std::size_t index, const Amount&, std::uint32_t from,
                   std::uint32_t& found) const;
-  std::int64_t parts_that_fit(const Amount&, std::uint32_t node) const;
-  Share occupy(const Amount&, std::uint32_t node, std::int64_t parts);
-  bool take_spread(const Amount&, std::int64_t parts, std::vector<Share>& taken);
+  std::uint32_t choose(const Amount& asked, const Where&) const;  // size(): none
+  std::int64_t parts_that_fit(const Amount&, std::uint32_t node, const Amount& keep = {}) const;
+  // `gpu`: where its share must be, or any: -1. No parts: it is not free there.
+  Share occupy(const Amount&, std::uint32_t node, std::int64_t parts, std::int32_t gpu = -1);
+  bool take_spread(const Amount&, std::int64_t parts, std::vector<Share>& taken, const Amount& keep);
   void changed(std::uint32_t node);
   Free free_of(std::uint32_t node) const;
+  std::int64_t free_gpus(std::uint32_t node) const;  // thousandths of all of them
+
+  // Nodes by how much of one resource is free.
+  struct Order {
+    std::vector<std::int64_t> keys{};  // empty: nobody asked for it yet
+    std::set<std::pair<std::int64_t, std::uint32_t>> nodes{};
+  };
+  std::int64_t key(std::uint32_t node, bool gpus) const;
+  const Order& order(bool gpus) const;
 
   Amount node_;
   std::vector<Node> nodes_;
   std::vector<std::int16_t> gpu_free_;     // node × GPU, thousandths
   std::vector<std::vector<Free>> levels_;  // of the tree: nodes first, the root last
+  mutable Order by_cores_{}, by_gpus_{};
 };
 
 }  // namespace tandem::place

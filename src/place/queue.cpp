@@ -19,6 +19,9 @@ const std::vector<OrderEntry>& orders() {
        [](const JobFacts& job) { return job.parts * job.seconds; }},
       {"shortest", "the shortest first, however large; whoever finds room", false,
        [](const JobFacts& job) { return job.seconds; }},
+      {"priority", "the highest priority first, then as they came; whoever finds room", false,
+       [](const JobFacts& job) { return -1.0 * job.priority; }},
+      {"to-the-end", "as they came; one that finds no room goes to the queue's end", false, nullptr, true},
   };
   return table;
 }
@@ -34,9 +37,9 @@ const OrderEntry& find_order(const std::string& name) {
 }
 
 void Queue::add(std::uint32_t job, std::uint32_t shape, const JobFacts& facts) {
-  if (shape >= lines_.size()) lines_.resize(shape + std::size_t{1});
+  if (shape >= lines_.size()) lines_.resize(shape + std::size_t{1}), sent_back_.resize(lines_.size(), 0);
   Line& line = lines_[shape];
-  const Waiting waiting{order_.key(facts), job};
+  const Waiting waiting{order_.to_the_end ? ++places_ : order_.key(facts), job};
   ++size_;
   const bool leads = line.empty() || waiting < line.top();
   const bool had_head = !line.empty();
@@ -50,6 +53,12 @@ void Queue::add(std::uint32_t job, std::uint32_t shape, const JobFacts& facts) {
     heads_.push_back({waiting, shape});
     std::push_heap(heads_.begin(), heads_.end(), std::greater<>{});
   }
+}
+
+Queue::Waiting Queue::effective(std::uint32_t shape) const {
+  Waiting out = lines_[shape].top();
+  out.first = order_.to_the_end ? std::max(out.first, sent_back_[shape]) : out.first;
+  return out;
 }
 
 void Queue::serve(const std::function<bool(std::uint32_t job)>& start) {
@@ -68,11 +77,12 @@ void Queue::serve(const std::function<bool(std::uint32_t job)>& start) {
     line.pop();
     --size_;
     if (line.empty()) continue;
-    heads_.push_back({line.top(), head.shape});
+    heads_.push_back({effective(head.shape), head.shape});
     std::push_heap(heads_.begin(), heads_.end(), std::greater<>{});
   }
   for (const Head& head : no_room_) {
-    heads_.push_back(head);
+    if (order_.to_the_end) sent_back_[head.shape] = ++places_;
+    heads_.push_back({effective(head.shape), head.shape});
     std::push_heap(heads_.begin(), heads_.end(), std::greater<>{});
   }
 }

@@ -3,7 +3,8 @@
 // A policy is a row of a table: by which number jobs are ordered, and whether the first that finds no room
 // blocks those behind it. Jobs that ask for the same (one shape) are served among themselves in order, so
 // when one of them finds no room, the others of its shape are not asked again in that round: a round costs as
-// much as there are shapes and jobs that start, however many wait. Ties: the lower job number. Pure.
+// much as there are shapes and jobs that start, however many wait. Ties: the lower job number. Where a policy
+// sends those without room to the queue's end, all of their shape that wait go there, in their order. Pure.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@ struct OrderEntry {
   std::string name, description;
   bool blocks = true;
   double (*key)(const JobFacts&) = nullptr;  // the lowest goes first
+  bool to_the_end = false;                   // one that finds no room goes behind all who wait; no key
 };
 const std::vector<OrderEntry>& orders();
 const OrderEntry& find_order(const std::string& name);  // throws UserError
@@ -49,8 +51,12 @@ class Queue {
     bool operator>(const Head& other) const { return first > other.first; }
   };
 
+  Waiting effective(std::uint32_t shape) const;  // the place of a line's first in the whole queue
+
   const OrderEntry& order_;
   std::vector<Line> lines_;            // by shape
+  std::vector<double> sent_back_;      // by shape: the place in the queue it was last sent to
+  double places_ = 0;                  // given out so far, where jobs go to the end
   std::vector<Head> heads_, no_room_;  // a heap; those out of this round
   std::size_t size_ = 0;
 };

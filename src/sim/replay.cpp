@@ -7,8 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "sim/failures.h"
-#include "sim/heap.h"
+#include "sim/replay_run.h"
 
 namespace tandem::sim {
 namespace {
@@ -34,259 +33,30 @@ void check(const ReplayInput& input) {
   }
 }
 
-class Replay {
+// What the trace and the pools say, taken as known.
+class Declared final : public place::Predictor {
  public:
-  Replay(const ReplayInput& input, const place::OrderEntry& policy) : input_(input), queue_(policy) {
-    for (const auto& pool : input.pools) {
-      first_node_.push_back(nodes_);
-      pools_.emplace_back(pool.node, pool.count);
-      nodes_ += pool.count;
-    }
-    out_.jobs.resize(input.jobs.size());
-    possible_.resize(input.shapes.size(), kUnknown);
-    left_.assign(input.failures ? input.jobs.size() : 0, 1.0);
-    if (input.failures) plan_failures();
-  }
-
-  Replayed run() {
-    now_ = input_.jobs.empty() ? 0 : input_.jobs.front().submitted;
-    const double begin = now_;
-    while ((next_job_ < input_.jobs.size() || !running_.empty() || queue_.size() > 0) && advance())
-      queue_.serve([&](std::uint32_t job) { return start(job); });
-    out_.makespan = std::max(0.0, last_end_ - begin);
-    account();
-    return std::move(out_);
+  explicit Declared(const ReplayInput& input) : input_(input) {}
+  place::Prediction predict(std::uint32_t job, std::uint32_t pool) override {
+    const auto& what = input_.jobs[job];
+    const double seconds =
+        input_.by_pool.empty() ? what.seconds : input_.by_pool[job * input_.pools.size() + pool];
+    return {seconds, added_joules(input_.shapes[what.shape], input_.pools[pool], seconds)};
   }
 
  private:
-  static constexpr std::int8_t kUnknown = -1;
-  struct Running {
-    std::uint32_t job = 0, pool = 0;
-    double since = 0, seconds = 0;
-    std::vector<place::Share> shares{};
-  };
-
-  double seconds(std::uint32_t job, std::uint32_t pool, bool spread) const {
-    const auto& table = spread && !input_.by_pool_spread.empty() ? input_.by_pool_spread : input_.by_pool;
-    return table.empty() ? input_.jobs[job].seconds : table[job * input_.pools.size() + pool];
-  }
-
-  // Pools by how fast the job is in them; equals in their order.
-  const std::vector<std::uint32_t>& preferred(std::uint32_t job) {
-    const auto& pools = input_.shapes[input_.jobs[job].shape].pools;
-    if (input_.by_pool.empty() || pools.size() < 2) return pools;
-    order_ = pools;
-    std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return seconds(job, a, false) < seconds(job, b, false);
-    });
-    return order_;
-  }
-
-  bool possible(std::uint32_t job) {
-    const auto index = input_.jobs[job].shape;
-    const auto& shape = input_.shapes[index];
-    if (!input_.by_pool.empty())  // depends on the job too
-      return std::any_of(shape.pools.begin(), shape.pools.end(), [&](std::uint32_t pool) {
-        return std::isfinite(seconds(job, pool, false)) && pools_[pool].could_ever(shape.part, shape.parts);
-      });
-    if (possible_[index] == kUnknown)
-      possible_[index] = std::any_of(shape.pools.begin(), shape.pools.end(), [&](std::uint32_t pool) {
-        return pools_[pool].could_ever(shape.part, shape.parts);
-      });
-    return possible_[index] == 1;
-  }
-
-  bool start(std::uint32_t job) {
-    const auto& shape = input_.shapes[input_.jobs[job].shape];
-    for (const auto pool : preferred(job)) {
-      if (!std::isfinite(seconds(job, pool, false))) continue;
-      if (!pools_[pool].take(shape.part, shape.parts, taken_)) continue;
-      const double lasts = seconds(job, pool, taken_.size() > 1) * (left_.empty() ? 1 : left_[job]);
-      const std::uint32_t slot = take_slot();
-      Running& running = slots_[slot];
-      running.job = job, running.pool = pool, running.since = now_, running.seconds = lasts;
-      running.shares.swap(taken_);
-      running_.set(slot, now_ + lasts);
-      JobFate& fate = out_.jobs[job];
-      fate.started = now_, fate.pool = pool, ++fate.attempts;
-      return true;
-    }
-    return false;
-  }
-
-  std::uint32_t take_slot() {
-    if (free_slots_.empty()) {
-      slots_.emplace_back();
-      return static_cast<std::uint32_t>(slots_.size() - 1);
-    }
-    const auto slot = free_slots_.back();
-    free_slots_.pop_back();
-    return slot;
-  }
-
-  // To the next moment at which something happens, and everything that happens then. False: nothing will.
-  bool advance() {
-    double next = std::numeric_limits<double>::infinity();
-    if (!running_.empty()) next = running_.first_time();
-    if (next_job_ < input_.jobs.size()) next = std::min(next, input_.jobs[next_job_].submitted);
-    if (!outages_.empty()) next = std::min(next, outages_.first_time());
-    if (!std::isfinite(next)) return false;
-    now_ = next;
-    while (!running_.empty() && running_.first_time() <= now_) end(running_.pop());
-    while (!outages_.empty() && outages_.first_time() <= now_) change_node(outages_.pop());
-    while (next_job_ < input_.jobs.size() && input_.jobs[next_job_].submitted <= now_) arrive(next_job_++);
-    return true;
-  }
-
-  void arrive(std::uint32_t job) {
-    ++out_.happenings;
-    if (possible(job))
-      wait(job);
-    else
-      out_.never.push_back(job);
-  }
-
-  void wait(std::uint32_t job) {
-    const auto& what = input_.jobs[job];
-    double fastest = what.seconds;
-    if (!input_.by_pool.empty()) fastest = seconds(job, preferred(job).front(), false);
-    const auto parts = static_cast<double>(input_.shapes[what.shape].parts);
-    queue_.add(job, line_of(job), {what.submitted, fastest, parts, what.priority});
-  }
-
-  // Jobs that the queue may treat alike: what one finds no room for, the other does not. Where a job can run
-  // depends on more than its shape when some pools are closed to it.
-  std::uint32_t line_of(std::uint32_t job) {
-    const std::uint32_t shape = input_.jobs[job].shape;
-    if (input_.by_pool.empty()) return shape;
-    std::uint64_t open = 0;
-    for (const auto pool : input_.shapes[shape].pools)
-      if (std::isfinite(seconds(job, pool, false))) open |= std::uint64_t{1} << (pool % 64);
-    const auto key = std::pair{shape, open};
-    const auto found = std::find(lines_.begin(), lines_.end(), key);
-    if (found != lines_.end()) return static_cast<std::uint32_t>(found - lines_.begin());
-    lines_.push_back(key);
-    return static_cast<std::uint32_t>(lines_.size() - 1);
-  }
-
-  void release(std::uint32_t slot) {
-    Running& running = slots_[slot];
-    const auto& part = input_.shapes[input_.jobs[running.job].shape].part;
-    for (const auto& share : running.shares) pools_[running.pool].give_back(part, share);
-    running.shares.clear();
-    free_slots_.push_back(slot);
-  }
-
-  void count_use(const Running& running) {
-    const auto& shape = input_.shapes[input_.jobs[running.job].shape];
-    const double ran = (now_ - running.since) * static_cast<double>(shape.parts);
-    const double cores = static_cast<double>(shape.part.milli_cores) / 1000;
-    const double gpus = shape.part.gpus + shape.part.gpu_share / 1000.0;
-    out_.core_seconds += ran * cores;
-    out_.gpu_seconds += ran * gpus;
-    if (const auto& draw = input_.pools[running.pool].draw) {
-      const double all = static_cast<double>(input_.pools[running.pool].node.milli_cores) / 1000;
-      added_joules_ += ran * (gpus * draw->a_gpu + (all > 0 ? cores / all * draw->cores : 0));
-    }
-  }
-
-  void end(std::uint32_t slot) {
-    ++out_.happenings;
-    const Running& running = slots_[slot];
-    count_use(running);
-    out_.jobs[running.job].ended = last_end_ = now_;
-    release(slot);
-  }
-
-  void plan_failures() {
-    failures_ = Failures::drawn(input_.failures->between, input_.failures->repair, input_.seed);
-    down_.assign(nodes_, false);
-    planned_.resize(nodes_);
-    const double from = input_.jobs.empty() ? 0 : input_.jobs.front().submitted;
-    for (std::size_t node = 0; node < nodes_; ++node) plan_failure(node, from);
-  }
-
-  void plan_failure(std::size_t node, double from) {
-    planned_[node] = failures_.next(static_cast<NodeId>(node), Seconds{from}).value();
-    outages_.set(static_cast<std::uint32_t>(node), planned_[node].from.value);
-  }
-
-  void change_node(std::uint32_t node) {
-    ++out_.happenings;
-    const auto pool = static_cast<std::uint32_t>(
-        std::upper_bound(first_node_.begin(), first_node_.end(), node) - first_node_.begin() - 1);
-    const auto place = static_cast<std::uint32_t>(node - first_node_[pool]);
-    down_[node] = !down_[node];
-    pools_[pool].set_up(place, !down_[node]);
-    if (!down_[node]) return plan_failure(node, now_);
-    ++out_.failures;
-    const double until = planned_[node].until.value;
-    down_seconds_.emplace_back(pool, std::pair{now_, until});
-    outages_.set(node, until);
-    lose(pool, place);
-  }
-
-  void lose(std::uint32_t pool, std::uint32_t node) {
-    for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
-      const Running& running = slots_[slot];
-      if (running.pool != pool || !running_.contains(slot)) continue;
-      if (std::none_of(running.shares.begin(), running.shares.end(),
-                       [&](const auto& share) { return share.node == node; }))
-        continue;
-      const std::uint32_t job = running.job;
-      count_use(running);
-      const double ran = now_ - running.since;
-      const double kept = input_.checkpoint > 0 ? std::floor(ran / input_.checkpoint) * input_.checkpoint : 0;
-      out_.lost_seconds += (ran - kept) * static_cast<double>(input_.shapes[input_.jobs[job].shape].parts);
-      if (running.seconds > 0) left_[job] *= 1 - kept / running.seconds;
-      running_.erase(slot);
-      release(slot);
-      out_.jobs[job].started = JobFate::kNever;
-      if (out_.jobs[job].attempts < kMostAttempts)
-        wait(job);
-      else
-        out_.given_up.push_back(job);
-    }
-  }
-
-  // What was there to be used, and what idle nodes drew: from the first submission to the last end.
-  void account() {
-    double idle_joules = 0;
-    bool known = true;
-    for (std::size_t i = 0; i < input_.pools.size(); ++i) {
-      const auto& pool = input_.pools[i];
-      double up = static_cast<double>(pool.count) * out_.makespan;
-      for (const auto& [where, times] : down_seconds_)
-        if (where == i) up -= std::max(0.0, std::min(times.second, last_end_) - times.first);
-      out_.core_seconds_there += up * static_cast<double>(pool.node.milli_cores) / 1000;
-      out_.gpu_seconds_there += up * pool.node.gpus;
-      known = known && pool.draw.has_value();
-      if (pool.draw) idle_joules += up * pool.draw->idle;
-    }
-    if (known) out_.joules = idle_joules + added_joules_;
-  }
-
   const ReplayInput& input_;
-  place::Queue queue_;
-  std::vector<place::Pool> pools_;
-  std::vector<std::size_t> first_node_;  // of each pool, among all nodes
-  std::size_t nodes_ = 0;
-  double now_ = 0, last_end_ = 0, added_joules_ = 0;
-  std::uint32_t next_job_ = 0;
-  Heap running_;  // slots, by their end
-  std::vector<Running> slots_;
-  std::vector<std::uint32_t> free_slots_, order_;
-  std::vector<place::Share> taken_;
-  std::vector<std::int8_t> possible_;                           // by shape
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> lines_;  // shape and the pools open to it
-  std::vector<double> left_;                                    // of each job: share still to be done
-  Failures failures_;
-  Heap outages_;  // nodes, by their next failure or repair
-  std::vector<bool> down_;
-  std::vector<Outage> planned_;
-  std::vector<std::pair<std::size_t, std::pair<double, double>>> down_seconds_;  // pool, from and until
-  Replayed out_;
 };
+
+void require_draw(const ReplayInput& input, const place::Policy& policy) {
+  if (!policy.heats || (policy.heats->h == 0 && !policy.heats->random_h)) return;
+  for (const auto& pool : input.pools)
+    if (!pool.draw)
+      throw UserError(fmt::format(
+          "policy {} weighs energy, and the power of nodes '{}' is not known; use H=0, or nodes whose power "
+          "is known",
+          policy.name, pool.name));
+}
 
 double quantile(const std::vector<double>& sorted, double share) {
   const double at = share * static_cast<double>(sorted.size() - 1);
@@ -297,9 +67,311 @@ double quantile(const std::vector<double>& sorted, double share) {
 
 }  // namespace
 
-Replayed replay(const ReplayInput& input, const place::OrderEntry& policy) {
+Replay::Replay(const ReplayInput& input, const place::Policy& policy, place::Predictor* predictor)
+    : input_(input), policy_(policy), queue_(*policy.order), predictor_(predictor) {
+  for (const auto& pool : input.pools) {
+    first_node_.push_back(nodes_);
+    pools_.emplace_back(pool.node, pool.count);
+    nodes_ += pool.count;
+  }
+  out_.jobs.resize(input.jobs.size());
+  possible_.resize(input.shapes.size(), kUnknown);
+  const bool partly = input.failures || policy.heats || policy.preemption != place::Preemption::none;
+  left_.assign(partly ? input.jobs.size() : 0, 1.0);
+  begin_ = now_ = input.jobs.empty() ? 0 : input.jobs.front().submitted;
+  rescheduled_ = next_sample_ = begin_;
+  if (input.failures) plan_failures();
+  if (!policy.kit && !policy.heats && !policy.backfill && policy.preemption == place::Preemption::none)
+    return;
+  for (const auto& pool : input.pools)
+    types_.push_back(
+        {pool.name, pool.architecture, pool.gpu_type, pool.node, pool.count, pool.labels, pool.slowness});
+  if (!predictor_) {
+    require_draw(input, policy);
+    declared_ = std::make_unique<Declared>(input);
+    predictor_ = declared_.get();
+  }
+  ranking_ = std::make_unique<place::Ranking>(policy, types_, predictor_, input.seed);
+  wishes_.resize(input.shapes.size());
+  allowed_.resize(input.shapes.size());
+  wish_made_.resize(input.shapes.size(), false);
+}
+
+Replayed Replay::run() {
+  while ((next_job_ < input_.jobs.size() || !running_.empty() || queue_.size() > 0) && advance()) serve();
+  out_.makespan = std::max(0.0, last_end_ - begin_);
+  account();
+  return std::move(out_);
+}
+
+void Replay::serve() {
+  if (!ranking_) {
+    queue_.serve([&](std::uint32_t job) { return start(job); });
+    return;
+  }
+  do {  // who had to make room may find some elsewhere
+    reserved_ = false;
+    evicted_.clear();
+    queue_.serve([&](std::uint32_t job) { return start_ranked(job); });
+    for (const auto job : evicted_) wait(job);
+  } while (!evicted_.empty() || (queue_.size() > 0 && undo_moves()));
+  if (policy_.heats && freed_ && next_reschedule() <= now_) reschedule();
+}
+
+double Replay::seconds(std::uint32_t job, std::uint32_t pool, bool spread) const {
+  const auto& table = spread && !input_.by_pool_spread.empty() ? input_.by_pool_spread : input_.by_pool;
+  return table.empty() ? input_.jobs[job].seconds : table[job * input_.pools.size() + pool];
+}
+
+// Pools by how fast the job is in them; equals in their order.
+const std::vector<std::uint32_t>& Replay::preferred(std::uint32_t job) {
+  const auto& pools = shape_of(job).pools;
+  if (input_.by_pool.empty() || pools.size() < 2) return pools;
+  order_ = pools;
+  std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return seconds(job, a, false) < seconds(job, b, false);
+  });
+  return order_;
+}
+
+bool Replay::possible(std::uint32_t job) {
+  if (ranking_) return !open_to(job).empty();
+  const auto index = input_.jobs[job].shape;
+  const auto& shape = input_.shapes[index];
+  if (!input_.by_pool.empty())  // depends on the job too
+    return std::any_of(shape.pools.begin(), shape.pools.end(), [&](std::uint32_t pool) {
+      return std::isfinite(seconds(job, pool, false)) && pools_[pool].could_ever(shape.part, shape.parts);
+    });
+  if (possible_[index] == kUnknown)
+    possible_[index] = std::any_of(shape.pools.begin(), shape.pools.end(), [&](std::uint32_t pool) {
+      return pools_[pool].could_ever(shape.part, shape.parts);
+    });
+  return possible_[index] == 1;
+}
+
+bool Replay::start(std::uint32_t job) {
+  for (const auto pool : preferred(job))
+    if (std::isfinite(seconds(job, pool, false)) && start_in(job, pool, {})) return true;
+  return false;
+}
+
+bool Replay::start_in(std::uint32_t job, std::uint32_t pool, const place::Where& where) {
+  const auto& shape = shape_of(job);
+  if (!pools_[pool].take(shape.part, shape.parts, taken_, where)) return false;
+  begin(job, pool);
+  return true;
+}
+
+void Replay::begin(std::uint32_t job, std::uint32_t pool) {
+  const double lasts = seconds(job, pool, taken_.size() > 1) * share_left(job);
+  const std::uint32_t slot = take_slot();
+  Running& running = slots_[slot];
+  running.job = job, running.pool = pool, running.since = now_, running.seconds = lasts;
+  running.standing = running.joules = 0, running.settled = false, running.whole = share_left(job) == 1;
+  running.shares.swap(taken_);
+  running_.set(slot, now_ + lasts);
+  JobFate& fate = out_.jobs[job];
+  fate.started = now_, fate.pool = pool, ++fate.attempts;
+}
+
+std::uint32_t Replay::take_slot() {
+  if (free_slots_.empty()) {
+    slots_.emplace_back();
+    return static_cast<std::uint32_t>(slots_.size() - 1);
+  }
+  const auto slot = free_slots_.back();
+  free_slots_.pop_back();
+  return slot;
+}
+
+// To the next moment at which something happens, and everything that happens then. False: nothing will.
+bool Replay::advance() {
+  double next = std::numeric_limits<double>::infinity();
+  if (!running_.empty()) next = running_.first_time();
+  if (next_job_ < input_.jobs.size()) next = std::min(next, input_.jobs[next_job_].submitted);
+  if (!outages_.empty()) next = std::min(next, outages_.first_time());
+  if (!arrivals_there_.empty()) next = std::min(next, arrivals_there_.first_time());
+  if (freed_ && !running_.empty()) next = std::min(next, next_reschedule());
+  if (!std::isfinite(next)) return false;
+  for (; input_.sample > 0 && next_sample_ < next; next_sample_ += input_.sample) sample();
+  now_ = next;
+  while (!running_.empty() && running_.first_time() <= now_) end(running_.pop());
+  while (!outages_.empty() && outages_.first_time() <= now_) change_node(outages_.pop());
+  while (!arrivals_there_.empty() && arrivals_there_.first_time() <= now_)
+    arrive_there(arrivals_there_.pop());
+  while (next_job_ < input_.jobs.size() && input_.jobs[next_job_].submitted <= now_) arrive(next_job_++);
+  return true;
+}
+
+void Replay::arrive(std::uint32_t job) {
+  ++out_.happenings;
+  if (possible(job))
+    wait(job);
+  else
+    out_.never.push_back(job);
+}
+
+void Replay::wait(std::uint32_t job) {
+  const auto& what = input_.jobs[job];
+  double fastest = what.seconds;
+  if (!input_.by_pool.empty()) fastest = seconds(job, preferred(job).front(), false);
+  const auto parts = static_cast<double>(input_.shapes[what.shape].parts);
+  queue_.add(job, line_of(job), {what.submitted, fastest, parts, what.priority});
+}
+
+// Jobs that the queue may treat alike: what one finds no room for, the other does not. Where a job can run
+// depends on more than its shape when some pools are closed to it, or when it may pass others if it is short.
+std::uint32_t Replay::line_of(std::uint32_t job) {
+  if (policy_.backfill) return job;
+  const std::uint32_t shape = input_.jobs[job].shape;
+  if (input_.by_pool.empty()) return shape;
+  std::uint64_t open = 0;
+  for (const auto pool : input_.shapes[shape].pools)
+    if (std::isfinite(seconds(job, pool, false))) open |= std::uint64_t{1} << (pool % 64);
+  const auto key = std::pair{shape, open};
+  const auto found = std::find(lines_.begin(), lines_.end(), key);
+  if (found != lines_.end()) return static_cast<std::uint32_t>(found - lines_.begin());
+  lines_.push_back(key);
+  return static_cast<std::uint32_t>(lines_.size() - 1);
+}
+
+void Replay::release(std::uint32_t slot) {
+  Running& running = slots_[slot];
+  const auto& part = shape_of(running.job).part;
+  for (const auto& share : running.shares) pools_[running.pool].give_back(part, share);
+  running.shares.clear();
+  free_slots_.push_back(slot);
+  freed_ = policy_.heats.has_value();
+}
+
+double Replay::count_use(std::uint32_t job, std::uint32_t pool, double since) {
+  const auto& shape = shape_of(job);
+  const double ran = (now_ - since) * static_cast<double>(shape.parts);
+  out_.core_seconds += ran * static_cast<double>(shape.part.milli_cores) / 1000;
+  out_.gpu_seconds += ran * (shape.part.gpus + shape.part.gpu_share / 1000.0);
+  const double joules = added_joules(shape, input_.pools[pool], now_ - since);
+  added_joules_ += joules;
+  return joules;
+}
+
+void Replay::end(std::uint32_t slot) {
+  ++out_.happenings;
+  undo_move(slot);
+  Running& running = slots_[slot];
+  running.joules += count_use(running.job, running.pool, running.since);
+  out_.jobs[running.job].ended = last_end_ = now_;
+  if (predictor_ && running.whole)
+    predictor_->ended(running.job, running.pool, {now_ - running.since, running.joules}, now_);
+  release(slot);
+}
+
+void Replay::stop(std::uint32_t slot) {
+  undo_move(slot);
+  const Running& running = slots_[slot];
+  count_use(running.job, running.pool, running.since);
+  running_.erase(slot);
+  out_.jobs[running.job].started = JobFate::kNever;
+  release(slot);
+}
+
+void Replay::plan_failures() {
+  failures_ = Failures::drawn(input_.failures->between, input_.failures->repair, input_.seed);
+  down_.assign(nodes_, false);
+  planned_.resize(nodes_);
+  for (std::size_t node = 0; node < nodes_; ++node) plan_failure(node, begin_);
+}
+
+void Replay::plan_failure(std::size_t node, double from) {
+  planned_[node] = failures_.next(static_cast<NodeId>(node), Seconds{from}).value();
+  outages_.set(static_cast<std::uint32_t>(node), planned_[node].from.value);
+}
+
+void Replay::change_node(std::uint32_t node) {
+  ++out_.happenings;
+  const auto pool = static_cast<std::uint32_t>(
+      std::upper_bound(first_node_.begin(), first_node_.end(), node) - first_node_.begin() - 1);
+  const auto place = static_cast<std::uint32_t>(node - first_node_[pool]);
+  down_[node] = !down_[node];
+  pools_[pool].set_up(place, !down_[node]);
+  freed_ = policy_.heats.has_value();
+  if (!down_[node]) return plan_failure(node, now_);
+  ++out_.failures;
+  const double until = planned_[node].until.value;
+  down_seconds_.emplace_back(pool, std::pair{now_, until});
+  outages_.set(node, until);
+  lose(pool, place);
+}
+
+void Replay::lose(std::uint32_t pool, std::uint32_t node) {
+  const auto is_on = [&](const auto& shares) {
+    return std::any_of(shares.begin(), shares.end(), [&](const auto& share) { return share.node == node; });
+  };
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
+    if (!running_.contains(slot)) continue;
+    if (arrivals_there_.contains(slot) && moving_[slot].pool == pool && is_on(moving_[slot].shares))
+      undo_move(slot);
+    const Running running = slots_[slot];
+    if (running.pool != pool || !is_on(running.shares)) continue;
+    const std::uint32_t job = running.job;
+    const double ran = std::max(0.0, now_ - running.since - running.standing);
+    const double kept = input_.checkpoint > 0 ? std::floor(ran / input_.checkpoint) * input_.checkpoint : 0;
+    out_.lost_seconds += (now_ - running.since - kept) * static_cast<double>(shape_of(job).parts);
+    if (running.seconds > running.standing) left_[job] *= 1 - kept / (running.seconds - running.standing);
+    stop(slot);
+    if (out_.jobs[job].attempts < kMostAttempts)
+      wait(job);
+    else
+      out_.given_up.push_back(job);
+  }
+}
+
+void Replay::sample() {
+  NodeSample out{next_sample_, {}, {}};
+  const auto used = [](double free, double all) {
+    return all > 0 ? static_cast<float>(1 - free / all) : 0.0F;
+  };
+  for (const auto& pool : pools_)
+    for (std::uint32_t node = 0; node < pool.size(); ++node) {
+      const auto free = pool.free_on(node);
+      out.cores.push_back(
+          used(static_cast<double>(free.milli_cores), static_cast<double>(pool.node().milli_cores)));
+      out.memory.push_back(used(static_cast<double>(free.memory), static_cast<double>(pool.node().memory)));
+    }
+  out_.samples.push_back(std::move(out));
+}
+
+// What was there to be used, and what idle nodes drew: from the first submission to the last end.
+void Replay::account() {
+  double idle_joules = 0;
+  bool known = true;
+  for (std::size_t i = 0; i < input_.pools.size(); ++i) {
+    const auto& pool = input_.pools[i];
+    double up = static_cast<double>(pool.count) * out_.makespan;
+    for (const auto& [where, times] : down_seconds_)
+      if (where == i) up -= std::max(0.0, std::min(times.second, last_end_) - times.first);
+    out_.core_seconds_there += up * static_cast<double>(pool.node.milli_cores) / 1000;
+    out_.gpu_seconds_there += up * pool.node.gpus;
+    known = known && pool.draw.has_value();
+    if (pool.draw) idle_joules += up * pool.draw->idle;
+  }
+  if (known) out_.joules = idle_joules + added_joules_;
+}
+
+double added_joules(const ReplayShape& shape, const ReplayPool& pool, double seconds) {
+  if (!pool.draw) return 0;
+  const double all = static_cast<double>(pool.node.milli_cores), parts = static_cast<double>(shape.parts);
+  const double cores = all > 0 ? static_cast<double>(shape.part.milli_cores) / all * pool.draw->cores : 0;
+  const double gpus = (shape.part.gpus + shape.part.gpu_share / 1000.0) * pool.draw->a_gpu;
+  return seconds * parts * (cores + gpus);
+}
+
+Replayed replay(const ReplayInput& input, const place::Policy& policy, place::Predictor* predictor) {
   check(input);
-  return Replay(input, policy).run();
+  return Replay(input, policy, predictor).run();
+}
+
+Replayed replay(const ReplayInput& input, const place::OrderEntry& order) {
+  return replay(input, place::policy_of(order));
 }
 
 Waits waits_of(const ReplayInput& input, const Replayed& replayed) {

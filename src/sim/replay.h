@@ -2,11 +2,12 @@
 // are, what it costs.
 //
 // The level above training steps: a job is so many equal parts that run for so long, all at once. The policy
-// is that of place/ (queue.h), unchanged. At each moment jobs that are done leave, nodes fail or come back,
-// jobs arrive, then the queue is served once. A job whose node fails loses what it did since its last
-// checkpoint and waits again, at its old place; after kMostAttempts it is given up. A job that no empty
-// cluster could hold is told as such and never waits. Nothing is thrown away: every job is done, given up, or
-// can never be.
+// is that of place/ (policies.h), unchanged. At each moment jobs that are done leave, nodes fail or come
+// back, jobs arrive, then the queue is served once; a policy that reschedules does so last, and only while
+// nobody waits: a move that is under way is undone when somebody does. A job whose node fails loses what it
+// did since its last checkpoint and waits again, at its old place; after kMostAttempts it is given up. A job
+// that no empty cluster could hold is told as such and never waits. Nothing is thrown away: every job is
+// done, given up, or can never be.
 //
 // The cost of a happening grows with the logarithm of nodes and running jobs. Deterministic; any number side
 // by side.
@@ -19,7 +20,7 @@
 #include <vector>
 
 #include "place/nodes.h"
-#include "place/queue.h"
+#include "place/policies.h"
 #include "spec/cluster.h"
 
 namespace tandem::sim {
@@ -36,12 +37,17 @@ struct ReplayPool {
   place::Amount node{};
   std::size_t count = 1;
   std::optional<NodeDraw> draw{};  // none: not known
+  std::string architecture{};      // for filters, as what follows
+  std::vector<std::string> labels{};
+  double slowness = 1;
 };
 
 struct ReplayShape {
   place::Amount part{};
   std::int64_t parts = 1;
   std::vector<std::uint32_t> pools{};  // it may run in; one of them, wholly
+  std::string architecture{}, gpu_type{};
+  std::vector<std::string> labels{};
 };
 
 struct ReplayJob {
@@ -61,6 +67,7 @@ struct ReplayInput {
   std::optional<spec::Failures> failures{};
   double checkpoint = 0;  // s between checkpoints; 0: none, a job starts again from its beginning
   std::uint64_t seed = 1;
+  double sample = 0;  // s between looks at how full each node is; 0: none
 };
 
 inline constexpr std::uint32_t kMostAttempts = 1000;
@@ -70,6 +77,13 @@ struct JobFate {
   double started = kNever, ended = kNever;  // the attempt that came to its end
   std::uint32_t pool = 0;
   std::uint32_t attempts = 0;
+  std::uint32_t moves = 0;  // to other nodes while it ran; `pool` is the last
+};
+
+// How full the nodes were at one moment: shares of each node's cores and memory, pool by pool.
+struct NodeSample {
+  double at = 0;
+  std::vector<float> cores{}, memory{};
 };
 
 struct Replayed {
@@ -80,13 +94,21 @@ struct Replayed {
   std::uint64_t happenings = 0;                          // arrivals, ends, failures, repairs
   double core_seconds = 0, gpu_seconds = 0;              // used
   double core_seconds_there = 0, gpu_seconds_there = 0;  // of nodes that were up
-  double lost_seconds = 0;                               // of parts: done, and done again after a failure
+  double lost_seconds = 0;                               // of parts: done, and done again
   std::uint64_t failures = 0;
+  std::uint64_t evictions = 0, moves = 0, moves_undone = 0;
+  std::vector<NodeSample> samples{};
   std::optional<double> joules{};  // none: the draw of a pool is not known
 };
 
 // UserError for input that cannot be: no pools, a shape or pool that is not there, times that are not finite.
-Replayed replay(const ReplayInput&, const place::OrderEntry& policy);
+// Where the policy predicts, `predictor` does; without one the time the input says and the pools' draw are
+// taken as known, and a draw that is not known is a UserError if energy has a weight.
+Replayed replay(const ReplayInput&, const place::Policy&, place::Predictor* = nullptr);
+Replayed replay(const ReplayInput&, const place::OrderEntry&);
+
+// Joules that a job's parts add to what idle nodes draw, over so many seconds; 0 where the draw is not known.
+double added_joules(const ReplayShape&, const ReplayPool&, double seconds);
 
 // Of jobs that came to their end: waited from submission to the start of the last attempt, and how much
 // longer than running they took in all.

@@ -1,0 +1,94 @@
+// Placement policies by name: who is served next, where, and what happens to those that run.
+//
+//     Policy policy = parse_policy("heats:H=0.6:x=30");
+//     for (const auto& entry : policies()) ...  // name, one line, options: also for --help
+//
+// A policy is a value: an order of the queue (queue.h) and a choice of machine (a kit, HEATS, or the fastest
+// pool and first fit). A `Ranking` turns it into decisions: it ranks machine types for a task, and says by
+// which rule a node of them is taken. The host keeps the nodes and carries decisions out (sim/replay.h; the
+// control loop's allocator later). Randomness is drawn from (seed, task, attempt). Pure; a Ranking has one
+// owner.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "place/heats.h"
+#include "place/kit.h"
+#include "place/queue.h"
+
+namespace tandem::place {
+
+enum class Preemption { none, restart, resume };
+
+struct Policy {
+  std::string name{}, description{};  // as written, with its options
+  const OrderEntry* order = nullptr;
+  std::optional<Kit> kit{};  // none, and no HEATS: the pool where the task is fastest, first fit
+  std::optional<HeatsOptions> heats{};
+  Preemption preemption = Preemption::none;
+  bool backfill = false;  // who comes later may pass if the first one's start is not delayed
+};
+
+struct PolicyOption {
+  std::string name, meaning;
+};
+struct PolicyEntry {
+  std::string name, description;
+  std::vector<PolicyOption> options{};
+  Policy (*make)(const std::vector<std::pair<std::string, std::string>>& options);
+};
+const std::vector<PolicyEntry>& policies();
+// "heats:H=1:x=30". UserError for a name, option or value that cannot be.
+Policy parse_policy(const std::string& text);
+Policy policy_of(const OrderEntry&);  // the order alone
+
+// One machine type a task was held against, for people.
+struct Considered {
+  std::uint32_t type = 0;
+  std::string refused{};  // by a filter, or "no room now"; "": it was scored
+  double score = 0;
+  std::string why{};
+};
+
+class Ranking {
+ public:
+  // `types` and the predictor must outlive it. UserError where the policy predicts and nobody can.
+  Ranking(const Policy&, std::span<const MachineType> types, Predictor*, std::uint64_t seed);
+
+  // Types in the order in which they should be tried; only types of `allowed` (those no filter refuses, see
+  // `allowed`). Types without room may be among them.
+  const std::vector<std::uint32_t>& rank(std::uint32_t task, std::uint32_t attempt, const TaskWish&,
+                                         std::span<const std::uint32_t> allowed, std::span<const Pool> pools);
+  // By which rule a node of the type is taken; after `rank`.
+  Where where(std::uint32_t type) const;
+
+  // Types that no filter refuses and that could hold it if nothing ran, of `among`.
+  std::vector<std::uint32_t> allowed(const TaskWish&, std::span<const std::uint32_t> among) const;
+  double h_of(std::uint32_t task) const;  // HEATS' weight
+  // HEATS' scores, best first; until the next call.
+  const std::vector<HeatsScore>& scores(std::uint32_t task, std::span<const std::uint32_t> allowed);
+
+  // All types, best first, then those refused.
+  std::vector<Considered> explain(std::uint32_t task, const TaskWish&, std::span<const std::uint32_t> among,
+                                  std::span<const Pool> pools);
+
+ private:
+  void rank_by_kit(std::uint32_t task, const TaskWish&, std::span<const std::uint32_t> allowed,
+                   std::span<const Pool> pools);
+
+  Policy policy_;
+  std::span<const MachineType> types_;
+  Predictor* predictor_;
+  std::uint64_t seed_, draw_ = 0;
+  std::vector<Amount> keep_;  // by type
+  std::vector<std::uint32_t> order_;
+  std::vector<Candidate> candidates_;
+  std::vector<double> sums_;
+  std::vector<HeatsOption> options_;
+  std::vector<HeatsScore> scores_;
+};
+
+}  // namespace tandem::place

@@ -1,0 +1,108 @@
+// Rescheduling: running tasks move to machines that suit them better, as HEATS wants it (place/heats.h).
+#include <algorithm>
+#include <cmath>
+
+#include "sim/replay_run.h"
+
+namespace tandem::sim {
+
+double Replay::left_now(const Running& running) const {
+  const double works = running.seconds - running.standing;
+  if (!(works > 0)) return share_left(running.job);
+  const double done = std::clamp((now_ - running.since - running.standing) / works, 0.0, 1.0);
+  return share_left(running.job) * (1 - done);
+}
+
+// A multiple of the policy's period, after the last one.
+double Replay::next_reschedule() const {
+  const double every = policy_.heats->every;
+  if (!(every > 0)) return std::numeric_limits<double>::infinity();
+  return begin_ + every * (std::floor((rescheduled_ - begin_) / every) + 1);
+}
+
+void Replay::reschedule() {
+  rescheduled_ = std::max(now_, next_reschedule());
+  if (queue_.size() > 0) return;  // those that wait come first
+  freed_ = false;
+  std::vector<std::uint32_t> slots;
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
+    if (running_.contains(slot) && !slots_[slot].settled && !arrivals_there_.contains(slot))
+      slots.push_back(slot);
+  std::sort(slots.begin(), slots.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return slots_[a].job < slots_[b].job; });
+  for (const auto slot : slots) consider(slot);
+}
+
+bool Replay::consider(std::uint32_t slot) {
+  Running& running = slots_[slot];
+  const auto& wish = wish_of(running.job);
+  const auto& scores = ranking_->scores(running.job, open_to(running.job));
+  std::vector<place::HeatsOption> better;
+  place::Prediction here{};
+  running.settled = true;
+  for (const auto& scored : scores) {
+    if (scored.type == running.pool) {
+      here = scored.predicted;
+      break;
+    }
+    running.settled = false;
+    if (pools_[scored.type].room(wish.part)) better.push_back({scored.type, scored.predicted});
+  }
+  if (better.empty()) return false;
+  const auto to =
+      place::better_place(*policy_.heats, ranking_->h_of(running.job), left_now(running), here, better);
+  if (!to || !pools_[*to].take(wish.part, wish.parts, taken_)) return false;
+  move(slot, *to);
+  return true;
+}
+
+// The room is in `taken_`.
+void Replay::move(std::uint32_t slot, std::uint32_t pool) {
+  if (moving_.size() < slots_.size()) moving_.resize(slots_.size());
+  moving_[slot] = {pool, now_, taken_};
+  if (policy_.heats->moves == place::HeatsOptions::Moves::stateless)
+    arrivals_there_.set(slot, now_ + policy_.heats->cost);
+  else
+    arrive_there(slot);
+}
+
+void Replay::arrive_there(std::uint32_t slot) {
+  Running& running = slots_[slot];
+  Moving& moving = moving_[slot];
+  const std::uint32_t job = running.job;
+  const double left = left_now(running);
+  running.joules += count_use(job, running.pool, running.since);
+  if (now_ > moving.since) running.joules += count_use(job, moving.pool, moving.since);
+  for (const auto& share : running.shares) pools_[running.pool].give_back(shape_of(job).part, share);
+  const bool by_checkpoint = policy_.heats->moves == place::HeatsOptions::Moves::stateful;
+  left_[job] = left;
+  running.pool = moving.pool, running.since = now_, running.whole = false, running.settled = false;
+  running.shares.swap(moving.shares);
+  moving.shares.clear();
+  running.standing = by_checkpoint ? policy_.heats->cost : 0;
+  running.seconds = running.standing + left * seconds(job, running.pool, running.shares.size() > 1);
+  running_.set(slot, now_ + running.seconds);
+  out_.jobs[job].pool = running.pool;
+  ++out_.jobs[job].moves, ++out_.moves;
+  freed_ = true;
+}
+
+void Replay::undo_move(std::uint32_t slot) {
+  if (!arrivals_there_.contains(slot)) return;
+  Moving& moving = moving_[slot];
+  const std::uint32_t job = slots_[slot].job;
+  slots_[slot].joules += count_use(job, moving.pool, moving.since);
+  slots_[slot].whole = false;
+  for (const auto& share : moving.shares) pools_[moving.pool].give_back(shape_of(job).part, share);
+  moving.shares.clear();
+  arrivals_there_.erase(slot);
+  ++out_.moves_undone;
+}
+
+bool Replay::undo_moves() {
+  if (arrivals_there_.empty()) return false;
+  while (!arrivals_there_.empty()) undo_move(arrivals_there_.first());
+  return true;
+}
+
+}  // namespace tandem::sim

@@ -117,8 +117,8 @@ std::size_t HeatsModel::maintain(double now) {
 
 const std::vector<ProbeTask>& probe_tasks() {
   static const std::vector<ProbeTask> table = {
-      {"k-means", "clusters 65 536 points of 32 dimensions", "iterations", 50, 2000},
-      {"matrix product", "multiplies square matrices", "multiplications", 50, 2000},
+      {"k-means", "clusters 65 536 points of 32 dimensions", "iterations", 200, 1250},
+      {"matrix product", "multiplies square matrices", "multiplications", 200, 1250},
   };
   return table;
 }

@@ -112,8 +112,8 @@ class Prober {
 struct ProbePlan {
   std::vector<std::vector<double>> clocks{};  // GHz, by type
   std::vector<double> cores{1, 2}, memory{0.25};
-  int works = 5;  // from the least to the most, evenly on a logarithmic scale
-  int repeats = 2;
+  int works = 12;  // from the least to the most, evenly on a logarithmic scale
+  int repeats = 1;
 };
 // Runs all of it, learns and fits; the seconds of machine time it took.
 double probe(HeatsModel&, Prober&, const ProbePlan&);

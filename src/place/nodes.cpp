@@ -13,6 +13,7 @@
 namespace tandem::place {
 namespace {
 constexpr std::int32_t kWhole = 1000;
+constexpr std::int16_t kTaken = -1;  // as a whole; 0 is one that is full of shares
 
 Amount times(const Amount& part, std::int64_t parts) {
   return {part.milli_cores * parts, part.memory * parts, static_cast<std::int32_t>(part.gpus * parts), 0};
@@ -83,7 +84,9 @@ std::int64_t Pool::parts_that_fit(const Amount& part, std::uint32_t index, const
 
 std::int64_t Pool::free_gpus(std::uint32_t node) const {
   const auto gpus = gpu_free_.begin() + static_cast<std::ptrdiff_t>(node) * node_.gpus;
-  return std::accumulate(gpus, gpus + node_.gpus, std::int64_t{0});
+  return std::accumulate(gpus, gpus + node_.gpus, std::int64_t{0}, [](std::int64_t sum, std::int16_t free) {
+    return sum + std::max<std::int64_t>(0, free);
+  });
 }
 
 std::int64_t Pool::key(std::uint32_t node, bool gpus) const {
@@ -163,7 +166,7 @@ Share Pool::occupy(const Amount& part, std::uint32_t index, std::int64_t parts, 
   std::int64_t whole = part.gpus * parts;
   node.whole_gpus -= static_cast<std::int32_t>(whole);
   for (std::int32_t i = 0; whole > 0; ++i)
-    if (gpus[i] == kWhole) gpus[i] = 0, --whole;
+    if (gpus[i] == kWhole) gpus[i] = kTaken, --whole;
   changed(index);
   return share;
 }
@@ -181,7 +184,7 @@ void Pool::give_back(const Amount& part, const Share& share) {
   std::int64_t whole = static_cast<std::int64_t>(part.gpus) * share.parts;
   node.whole_gpus += static_cast<std::int32_t>(whole);
   for (std::int32_t i = 0; whole > 0 && i < node_.gpus; ++i)
-    if (gpus[i] == 0) gpus[i] = kWhole, --whole;
+    if (gpus[i] == kTaken) gpus[i] = kWhole, --whole;
   changed(share.node);
 }
 

@@ -113,5 +113,95 @@ TEST(Pool, FindsWhatALookAtEveryNodeFinds) {
   }
 }
 
+TEST(Pool, TheFullestOrTheEmptiestNodeWithRoom) {
+  Pool pool({4000, 0, 0, 0}, 3);
+  std::vector<Share> taken;
+  ASSERT_TRUE(pool.take({3000, 0, 0, 0}, 1, taken));                                // node 0: 1 left
+  ASSERT_TRUE(pool.take({2000, 0, 0, 0}, 1, taken, {NodeRule::most_free, 0, {}}));  // node 1: 2 left
+  EXPECT_EQ(taken[0].node, 1u);
+  ASSERT_TRUE(pool.take({2000, 0, 0, 0}, 1, taken, {NodeRule::least_free, 0, {}}));  // node 1: full
+  EXPECT_EQ(taken[0].node, 1u);
+  ASSERT_TRUE(pool.take({1000, 0, 0, 0}, 1, taken, {NodeRule::least_free, 0, {}}));  // node 0: full
+  EXPECT_EQ(taken[0].node, 0u);
+  ASSERT_TRUE(pool.take({1000, 0, 0, 0}, 1, taken, {NodeRule::most_free, 0, {}}));
+  EXPECT_EQ(taken[0].node, 2u);
+  EXPECT_EQ(pool.room({1000, 0, 0, 0})->milli_cores, 3000);
+  EXPECT_FALSE(pool.take({4000, 0, 0, 0}, 1, taken, {NodeRule::least_free, 0, {}}));
+  EXPECT_FALSE(pool.take({1000, 0, 0, 0}, 1, taken, {NodeRule::first, 0, {3000, 0, 0, 0}}));
+}
+
+// Whatever happened before, the rules choose what a look at every node would.
+TEST(Pool, RulesAgreeWithALookAtEveryNode) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed, 2);
+    Pool pool({8000, 8, 2, 0}, 1 + random.below(40));
+    std::vector<std::pair<Amount, Share>> held;
+    for (int i = 0; i < 400; ++i) {
+      if (!held.empty() && random.below(3) == 0) {
+        const auto which = random.below(held.size());
+        pool.give_back(held[which].first, held[which].second);
+        held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
+        continue;
+      }
+      Amount part{static_cast<std::int64_t>(1000 * random.below(4)), static_cast<Bytes>(random.below(4)), 0,
+                  0};
+      if (random.below(2)) part.gpus = 1;
+      const auto rule = static_cast<NodeRule>(random.below(4));
+      std::optional<std::int64_t> most, least;
+      for (std::uint32_t node = 0; node < pool.size(); ++node) {
+        const auto free = pool.free_on(node);
+        if (free.milli_cores < part.milli_cores || free.memory < part.memory || free.gpus < part.gpus)
+          continue;
+        const std::int64_t key = part.gpus > 0 ? free.gpus : free.milli_cores;
+        most = std::max(most.value_or(key), key), least = std::min(least.value_or(key), key);
+      }
+      const auto room = pool.room(part, {rule, random.bits(), {}});
+      ASSERT_EQ(room.has_value(), most.has_value());
+      if (!room) continue;
+      const std::int64_t key = part.gpus > 0 ? room->gpus : room->milli_cores;
+      if (rule == NodeRule::most_free) {
+        ASSERT_EQ(key, *most);
+      }
+      if (rule == NodeRule::least_free) {
+        ASSERT_EQ(key, *least);
+      }
+      std::vector<Share> taken;
+      ASSERT_TRUE(pool.take(part, 1, taken, {rule, random.bits(), {}}));
+      held.emplace_back(part, taken[0]);
+    }
+  }
+}
+
+TEST(Pool, TakesTheSamePlacesAgainOrNothing) {
+  Pool pool({4000, 0, 2, 0}, 2);
+  std::vector<Share> spread, other;
+  ASSERT_TRUE(pool.take({3000, 0, 0, 0}, 2, spread));
+  ASSERT_EQ(spread.size(), 2u);
+  for (const auto& share : spread) pool.give_back({3000, 0, 0, 0}, share);
+  EXPECT_TRUE(pool.take_there({3000, 0, 0, 0}, spread));
+  for (const auto& share : spread) pool.give_back({3000, 0, 0, 0}, share);
+  ASSERT_TRUE(pool.take({2000, 0, 0, 700}, 1, other));
+  EXPECT_FALSE(pool.take_there({3000, 0, 0, 0}, spread));
+  EXPECT_EQ(pool.free_on(1).milli_cores, 4000);  // nothing was taken
+  EXPECT_FALSE(pool.take_there({0, 0, 0, 400}, other));
+  EXPECT_TRUE(pool.take_there({0, 0, 0, 300}, other));
+}
+
+// A GPU that is full of shares is not one that was taken whole.
+TEST(Pool, AWholeGpuGivenBackIsNotTheOneThatOthersShare) {
+  Pool pool({0, 0, 2, 0}, 1);
+  std::vector<Share> a, b, whole;
+  ASSERT_TRUE(pool.take({0, 0, 0, 500}, 1, a));
+  ASSERT_TRUE(pool.take({0, 0, 0, 500}, 1, b));
+  ASSERT_TRUE(pool.take({0, 0, 1, 0}, 1, whole));
+  pool.give_back({0, 0, 1, 0}, whole[0]);
+  pool.give_back({0, 0, 0, 500}, a[0]);
+  EXPECT_EQ(pool.free_on(0).gpus, 1);
+  EXPECT_EQ(pool.free_on(0).gpu_share, 500);
+  EXPECT_FALSE(pool.take({0, 0, 2, 0}, 1, whole));
+  pool.give_back({0, 0, 0, 500}, b[0]);
+  EXPECT_TRUE(pool.take({0, 0, 2, 0}, 1, whole));
+}
+
 }  // namespace
 }  // namespace tandem::place

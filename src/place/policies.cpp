@@ -37,6 +37,7 @@ Policy with_kit(const char* filters, const char* weighers, NodeRule nodes) {
 
 Policy heats(const Options& options) {
   Policy out = ordered("to-the-end");
+  out.kit = Kit{parse_filters("architecture+accelerator+affinity"), {}, NodeRule::first};
   HeatsOptions heats;
   for (const auto& [name, value] : options) {
     if (name == "H" && value == "random")
@@ -45,6 +46,8 @@ Policy heats(const Options& options) {
       heats.h = number(name, value, 0, 1);
     else if (name == "x")
       heats.every = number(name, value, 0, 1e9);
+    else if (name == "filter")
+      out.kit->filters = parse_filters(value);
     else if (name == "cost")
       heats.cost = number(name, value, 0, 1e6);
     else if (value == "none" || value == "stateless" || value == "stateful")
@@ -131,7 +134,8 @@ std::vector<PolicyEntry> make_table() {
        {{"H", "weight of energy against time, 0 to 1, or random for each task (1)"},
         {"x", "seconds between reschedulings, 0: never (30)"},
         {"move", "none, stateless or stateful (stateless)"},
-        {"cost", "seconds a move takes (2)"}},
+        {"cost", "seconds a move takes (2)"},
+        {"filter", "as of kit (architecture+accelerator+affinity)"}},
        heats},
       {"kit",
        "put together from filters and weighers",

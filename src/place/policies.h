@@ -26,8 +26,8 @@ enum class Preemption { none, restart, resume };
 struct Policy {
   std::string name{}, description{};  // as written, with its options
   const OrderEntry* order = nullptr;
-  std::optional<Kit> kit{};  // none, and no HEATS: the pool where the task is fastest, first fit
-  std::optional<HeatsOptions> heats{};
+  std::optional<Kit> kit{};             // none: the pool where the task is fastest, first fit
+  std::optional<HeatsOptions> heats{};  // it scores, the kit's filters and node rule hold
   Preemption preemption = Preemption::none;
   bool backfill = false;  // who comes later may pass if the first one's start is not delayed
 };

@@ -90,5 +90,24 @@ TEST(Queue, AnUnknownPolicyIsNamedWithTheNearest) {
   }
 }
 
+TEST(Queue, WhoFindsNoRoomGoesToTheEnd) {
+  Queue queue(find_order("to-the-end"));
+  for (std::uint32_t job = 0; job < 3; ++job) queue.add(job, job, {1.0 * job, 1, 1, 0});
+  EXPECT_TRUE(served(queue, [](auto) { return false; }).empty());  // 0, 1, 2 again, all behind
+  queue.add(3, 3, {3, 1, 1, 0});
+  queue.add(4, 0, {4, 1, 1, 0});
+  EXPECT_EQ(served(queue, [](auto job) { return job == 1; }), (std::vector<std::uint32_t>{1}));
+  queue.add(5, 5, {5, 1, 1, 0});  // 0, 2, 3 and with 0's shape 4 were sent behind; then 5 came
+  EXPECT_EQ(served(queue, [](auto) { return true; }), (std::vector<std::uint32_t>{0, 4, 2, 3, 5}));
+}
+
+TEST(Queue, PriorityBeforeArrival) {
+  Queue queue(find_order("priority"));
+  queue.add(0, 0, {0, 1, 1, 1});
+  queue.add(1, 0, {1, 1, 1, 5});
+  queue.add(2, 1, {2, 1, 1, 5});
+  EXPECT_EQ(served(queue, [](auto) { return true; }), (std::vector<std::uint32_t>{1, 2, 0}));
+}
+
 }  // namespace
 }  // namespace tandem::place

@@ -88,7 +88,7 @@ std::vector<Considered> Ranking::explain(std::uint32_t task, const TaskWish& wis
     Considered row{type, pools[type].room(wish.part, where(type)) ? "" : "no room now", 0, ""};
     for (const auto& scored : scores_)
       if (policy_.heats && scored.type == type) row.score = scored.score, row.why = why(scored);
-    for (std::size_t i = 0; policy_.kit && i < candidates_.size(); ++i)
+    for (std::size_t i = 0; !policy_.heats && i < candidates_.size(); ++i)
       if (candidates_[i].type == type) row.score = sums_[i];
     out.push_back(std::move(row));
   }

@@ -46,12 +46,13 @@ bool Replay::consider(std::uint32_t slot) {
       break;
     }
     running.settled = false;
-    if (pools_[scored.type].room(wish.part)) better.push_back({scored.type, scored.predicted});
+    if (pools_[scored.type].room(wish.part, ranking_->where(scored.type)))
+      better.push_back({scored.type, scored.predicted});
   }
   if (better.empty()) return false;
   const auto to =
       place::better_place(*policy_.heats, ranking_->h_of(running.job), left_now(running), here, better);
-  if (!to || !pools_[*to].take(wish.part, wish.parts, taken_)) return false;
+  if (!to || !pools_[*to].take(wish.part, wish.parts, taken_, ranking_->where(*to))) return false;
   move(slot, *to);
   return true;
 }

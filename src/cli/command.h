@@ -74,5 +74,12 @@ void add_doctor(CLI::App&, Action&);
 void add_tell(CLI::App&, Action&);
 void add_schema(CLI::App&, Action&);
 void add_completion(CLI::App&, Action&);
+void add_serve(CLI::App&, Action&);
+void add_submit(CLI::App&, Action&);
+void add_queue(CLI::App&, Action&);
+void add_cancel(CLI::App&, Action&);
+void add_nodes(CLI::App&, Action&);
+void add_explain(CLI::App&, Action&);
+void add_output(CLI::App&, Action&);
 
 }  // namespace tandem::cli

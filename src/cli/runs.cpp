@@ -12,6 +12,7 @@
 #include "cli/result.h"
 #include "cli/session.h"
 #include "control/loop.h"
+#include "daemon/daemon.h"
 #include "event/codec.h"
 
 namespace tandem::cli {
@@ -66,7 +67,8 @@ int verify(store::Store& store, const store::RunInfo& run) {
   auto journal = store.journal(run.id);
   std::int64_t entries = 0;
   journal->replay([&](control::Entry&&) { ++entries; });
-  if (const auto different = control::first_difference(policies(), *journal)) {
+  if (const auto different = control::first_difference(
+          run.kind == "serve" ? daemon::policies_of(run) : policies(), *journal)) {
     std::cout << fmt::format("run {}: entry {} of {}: the policies of this binary decide differently\n",
                              run.id, *different, entries);
     return kAnswerIsNo;

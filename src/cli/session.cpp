@@ -255,6 +255,11 @@ View replayed(store::Store& store, const store::RunInfo& run) {
 }
 
 store::RunInfo with_real_state(const store::Store& store, store::RunInfo run) {
+  if (run.kind == "serve") {  // its jobs end, it does not
+    run.state = store::RunLock::owner(store.run_folder(run.id)) ? "running" : "stopped";
+    run.reason.clear();
+    return run;
+  }
   if (run.state == "running" && !store::RunLock::owner(store.run_folder(run.id))) {
     run.state = "interrupted";
     if (run.reason.empty()) run.reason = "Tandem ended while it ran";

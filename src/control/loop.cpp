@@ -48,13 +48,24 @@ void Loop::open() {
   take(ports_.world.reconcile(view()));
 }
 
-void Loop::submit(const spec::TrainJob& job) {
-  take({EventBody(JobSubmitted{static_cast<JobId>(view().jobs.size()), job})});
+JobId Loop::submit(const spec::TrainJob& job) {
+  const auto id = static_cast<JobId>(view().jobs.size());
+  take({EventBody(JobSubmitted{id, job})});
+  flush();
+  return id;
 }
 
-void Loop::submit(const spec::TuneJob& job, KnowledgeArrived known) {
+JobId Loop::submit(const spec::TuneJob& job, KnowledgeArrived known) {
+  const auto id = static_cast<JobId>(view().jobs.size());
   take({EventBody(std::move(known))});
-  take({EventBody(JobSubmitted{static_cast<JobId>(view().jobs.size()), job.base, job})});
+  take({EventBody(JobSubmitted{id, job.base, job})});
+  flush();
+  return id;
+}
+
+void Loop::cancel(JobId job, const std::string& reason) {
+  take({EventBody(JobCancelled{job, reason})});
+  flush();
 }
 
 void Loop::resume_jobs(const JobResumed& with, bool finished_too) {
@@ -78,16 +89,25 @@ void Loop::run(const std::function<std::optional<std::string>()>& cancel) {
       take(std::move(events));
       continue;
     }
-    auto events = ports_.world.wait(ports_.observer || !unwritten_.empty() ? kTickEvery : kSampleEvery);
-    if (events.empty()) flush();
-    take(std::move(events));
-    if (ports_.sensor && ports_.world.now() - last_sample_ >= kSampleEvery) {
-      ports_.sensor->sample();
-      last_sample_ = ports_.world.now();
-    }
-    if (ports_.observer) ports_.observer->tick(view());
+    turn();
   }
   flush();
+}
+
+void Loop::serve(const std::function<bool()>& go_on) {
+  while (go_on()) turn();
+  flush();
+}
+
+void Loop::turn() {
+  auto events = ports_.world.wait(ports_.observer || !unwritten_.empty() ? kTickEvery : kSampleEvery);
+  if (events.empty()) flush();
+  take(std::move(events));
+  if (ports_.sensor && ports_.world.now() - last_sample_ >= kSampleEvery) {
+    ports_.sensor->sample();
+    last_sample_ = ports_.world.now();
+  }
+  if (ports_.observer) ports_.observer->tick(view());
 }
 
 void Loop::take(std::vector<EventBody> happened) {

@@ -52,13 +52,19 @@ class Loop {
 
   // Folds what is journalled, lets the nodes join and reconciles what a crash left behind.
   void open();
-  void submit(const spec::TrainJob&);
+  // Durable when it returns.
+  JobId submit(const spec::TrainJob&);
   // A tuning job, and before it what earlier jobs learned.
-  void submit(const spec::TuneJob&, KnowledgeArrived);
+  JobId submit(const spec::TuneJob&, KnowledgeArrived);
+  // One that runs; of others nothing is left to cancel.
+  void cancel(JobId, const std::string& reason);
   // Those that were stopped or failed, or also those that were finished; with raised limits where given.
   void resume_jobs(const JobResumed& with = {}, bool finished_too = false);
   // Until every job is over. `cancel` is asked before each wait; a reason cancels all jobs.
   void run(const std::function<std::optional<std::string>()>& cancel = {});
+  // For a server, whose jobs come and go: while `go_on` says so. It is asked after each wait, on this thread,
+  // and may submit and cancel; whoever makes it wanted interrupts the world's wait.
+  void serve(const std::function<bool()>& go_on);
 
   const View& view() const { return decider_.view(); }
 
@@ -70,6 +76,7 @@ class Loop {
   void measure(Event&);
   void flush();
   bool over() const;
+  void turn();
 
   Ports ports_;
   Decider decider_;

@@ -47,7 +47,12 @@ struct Out {
     for (int number : numbers) put(number);
   }
   void put(const Profile& profile) { put(profile.rates); }
-  void put(const Resources& r) { put(r.cores), put(r.memory), put(r.speed); }
+  // GPUs came later: where there are some, the cores are written as a negative number and the GPUs follow.
+  void put(const Resources& r) {
+    put(r.gpus > 0 ? -1 - r.cores : r.cores), put(r.memory), put(r.speed);
+    if (r.gpus > 0) put(r.gpus);
+  }
+  void put(bool flag) { varint(flag ? 1 : 0); }
   void put(Failure failure) { varint(static_cast<std::uint64_t>(failure)); }
   void put(Phase phase) { varint(static_cast<std::uint64_t>(phase)); }
   void put(JobState state) { varint(static_cast<std::uint64_t>(state)); }
@@ -150,7 +155,13 @@ struct In {
     for (int& number : numbers) get(number);
   }
   void get(Profile& profile) { get(profile.rates); }
-  void get(Resources& r) { get(r.cores), get(r.memory), get(r.speed); }
+  void get(Resources& r) {
+    get(r.cores), get(r.memory), get(r.speed);
+    if (r.cores >= 0) return;
+    r.cores = -1 - r.cores;
+    get(r.gpus);
+  }
+  void get(bool& flag) { flag = varint() != 0; }
   template <class Enum>
   void get_enum(Enum& value, Enum last) {
     const std::uint64_t raw = varint();

@@ -109,11 +109,13 @@ struct TakeCheckpoint {
   bool operator==(const TakeCheckpoint&) const = default;
 };
 
-// Ends a task: politely at an epoch's end, by force when it does not listen.
+// Ends a task: politely at an epoch's end, by force when it does not listen. With `again` it only makes room,
+// or moves: its controller asks for it again, and it goes on from its checkpoint where it keeps some.
 struct Stop {
   TaskId task = 0;
   Attempt attempt = 1;
   std::string reason;
+  bool again = false;
   bool operator==(const Stop&) const = default;
 };
 

@@ -67,11 +67,23 @@ struct JobResumed {
   bool operator==(const JobResumed&) const = default;
 };
 
+// What is known of a node beside its size, as far as somebody said so.
+struct NodeTraits {
+  std::string architecture{};  // "x86-64"
+  std::string accelerator{};   // the type of its GPUs
+  std::vector<std::string> labels{};
+  std::optional<Watts> idle{}, busy{};  // the whole node's draw
+  double pace = 1;                      // how fast its cores are; 2: a job takes half as long
+  bool operator==(const NodeTraits&) const = default;
+};
+
+// A node is there, or has changed: one that is down joins with no cores.
 struct NodeJoined {
   NodeId node = 0;
   std::string name;
   Resources capacity;
   std::string type{};  // "AMD EPYC 7B13, 2 cores": what was learned on one is good for others of its type
+  NodeTraits traits{};
   bool operator==(const NodeJoined&) const = default;
 };
 

@@ -12,9 +12,9 @@ namespace tandem {
 
 // Values inside an event that have fields of their own.
 template <class T>
-concept HasFields =
-    std::is_same_v<T, TrialPart> || std::is_same_v<T, Option> || std::is_same_v<T, Measured> ||
-    std::is_same_v<T, KnownWork> || std::is_same_v<T, spec::Limits> || std::is_same_v<T, spec::Budget>;
+concept HasFields = std::is_same_v<T, TrialPart> || std::is_same_v<T, Option> ||
+    std::is_same_v<T, Measured> || std::is_same_v<T, KnownWork> || std::is_same_v<T, NodeTraits> ||
+    std::is_same_v<T, spec::Limits> || std::is_same_v<T, spec::Budget>;
 
 template <class A, class E>
 void fields(A&& a, E& e) {
@@ -23,7 +23,7 @@ void fields(A&& a, E& e) {
   if constexpr (std::is_same_v<T, JobCancelled>) a("job", e.job)("reason", e.reason);
   if constexpr (std::is_same_v<T, JobResumed>) a("job", e.job)("limits", e.limits)("budget", e.budget);
   if constexpr (std::is_same_v<T, NodeJoined>)
-    a("node", e.node)("name", e.name)("capacity", e.capacity)("type", e.type);
+    a("node", e.node)("name", e.name)("capacity", e.capacity)("type", e.type)("traits", e.traits);
   if constexpr (std::is_same_v<T, TaskStarted>)
     a("task", e.task)("attempt", e.attempt)("decision", e.decision)("pid", e.pid)(
         "pid_started", e.pid_started)("cpus", e.cpus);
@@ -50,7 +50,8 @@ void fields(A&& a, E& e) {
   if constexpr (std::is_same_v<T, Continue>) a("task", e.task)("attempt", e.attempt)("epoch", e.epoch);
   if constexpr (std::is_same_v<T, Resize>) a("task", e.task)("attempt", e.attempt)("granted", e.granted);
   if constexpr (std::is_same_v<T, TakeCheckpoint>) a("task", e.task)("attempt", e.attempt);
-  if constexpr (std::is_same_v<T, Stop>) a("task", e.task)("attempt", e.attempt)("reason", e.reason);
+  if constexpr (std::is_same_v<T, Stop>)
+    a("task", e.task)("attempt", e.attempt)("reason", e.reason)("again", e.again);
   if constexpr (std::is_same_v<T, Wake>) a("until", e.at);  // "at" is when an event happened
   if constexpr (std::is_same_v<T, FinishJob>) a("job", e.job)("state", e.state)("reason", e.reason);
   if constexpr (std::is_same_v<T, Hold>) a("task", e.task)("attempt", e.attempt)("work", e.work);
@@ -62,6 +63,9 @@ void fields(A&& a, E& e) {
   if constexpr (std::is_same_v<T, TrialPart>)
     a("hyper", e.hyper)("epochs", e.epochs)("until", e.until)("bracket", e.bracket)("rung", e.rung)(
         "clone_from", e.clone_from)("clone_epoch", e.clone_epoch)("point", e.point);
+  if constexpr (std::is_same_v<T, NodeTraits>)
+    a("architecture", e.architecture)("accelerator", e.accelerator)("labels", e.labels)("idle", e.idle)(
+        "busy", e.busy)("pace", e.pace);
   if constexpr (std::is_same_v<T, Option>) a("resources", e.resources)("seconds", e.seconds);
   if constexpr (std::is_same_v<T, Measured>)
     a("system", e.system)("seconds", e.seconds)("joules", e.joules)("epochs", e.epochs);

@@ -29,24 +29,27 @@ struct Folder {
 
   TaskView& task(TaskId id) { return at(view.tasks, id, "task"); }
 
-  void give_back(TaskView& t) { hold(t, 0, 0); }
+  void give_back(TaskView& t) { hold(t, 0, 0, 0); }
 
   void take(TaskView& t, const Resources& granted) {
     t.granted = granted;
-    hold(t, granted.cores, granted.memory);
+    hold(t, granted.cores, granted.memory, granted.gpus);
   }
 
-  void hold(TaskView& t, int cores, Bytes memory) {
-    if (cores == t.cores_held && memory == t.memory_held) return;
+  void hold(TaskView& t, int cores, Bytes memory, int gpus) {
+    if (cores == t.cores_held && memory == t.memory_held && gpus == t.gpus_held) return;
     auto& node = at(view.nodes, t.node, "node");
     node.free_cores += t.cores_held - cores;
     node.free_memory += t.memory_held - memory;
+    node.free_gpus += t.gpus_held - gpus;
     t.cores_held = cores;
     t.memory_held = memory;
+    t.gpus_held = gpus;
   }
 
-  // It has reported and waits for its answer: the cores are for others, what it keeps in memory stays.
-  void rest(TaskView& t) { hold(t, 0, t.memory_held); }
+  // It has reported and waits for its answer: the cores are for others; its memory and its GPUs, where the
+  // memory is too, stay.
+  void rest(TaskView& t) { hold(t, 0, t.memory_held, t.gpus_held); }
 
   void close(DecisionId decision) { view.open.erase(decision); }
 
@@ -122,8 +125,7 @@ struct Folder {
     if (e.limits) job.spec.limits = *e.limits;
     if (e.limits && job.tune) job.tune->base.limits = *e.limits;
     if (e.budget && job.tune) job.tune->budget = *e.budget;
-    for (auto& t : view.tasks)
-      if (t.job == e.job) t.failures = 0;
+    for (TaskId id : job.tasks) task(id).failures = 0;
   }
   void operator()(const NodeJoined& e) {
     auto& node = at_or_next(view.nodes, e.node, "node");
@@ -132,8 +134,11 @@ struct Folder {
     node.name = e.name;
     node.type = e.type;
     node.capacity = e.capacity;
+    if (e.capacity.cores > 0) node.largest = e.capacity;
+    node.traits = e.traits;
     node.free_cores += e.capacity.cores - (known ? before.cores : 0);
     node.free_memory += e.capacity.memory - (known ? before.memory : 0);
+    node.free_gpus += e.capacity.gpus - (known ? before.gpus : 0);
   }
   void operator()(const TaskStarted& e) {
     auto& t = task(e.task);
@@ -188,7 +193,7 @@ struct Folder {
       auto& t = task(resize->task);
       if (!t.before_resize) return;
       t.granted = t.before_resize->granted;
-      hold(t, t.before_resize->cores, t.before_resize->memory);
+      hold(t, t.before_resize->cores, t.before_resize->memory, t.before_resize->gpus);
       t.before_resize.reset();
       if (t.cores_held > 0 || t.state != TaskState::running) return;
       t.parked = true;  // it was to go on with what it did not get: it waits again
@@ -201,7 +206,9 @@ struct Folder {
   // ---- decisions ----
 
   void operator()(const Request& d) {
+    const bool first = static_cast<std::size_t>(d.task) == view.tasks.size();
     auto& t = at_or_next(view.tasks, d.task, "task");
+    if (first) at(view.jobs, d.job, "job").tasks.push_back(d.task);
     t.job = d.job;
     t.wanted = d.wanted;
     if (d.trial) t.trial = d.trial;
@@ -210,7 +217,7 @@ struct Folder {
     t.priority = d.priority;
     t.phase = d.phase;
     t.work = d.work;
-    t.released = false;
+    t.released = t.evicted = false;
     if (t.alive) rest(t);
     set_state(t, TaskState::waiting);
     t.requested_at = view.now;
@@ -238,11 +245,15 @@ struct Folder {
   }
   void operator()(const Resize& d) {
     auto& t = task(d.task);
-    t.before_resize = {t.granted, t.cores_held, t.memory_held};
+    t.before_resize = {t.granted, t.cores_held, t.memory_held, t.gpus_held};
     take(t, d.granted);
     t.parked = false;
   }
-  void operator()(const Stop& d) { set_state(task(d.task), TaskState::stopping); }
+  void operator()(const Stop& d) {
+    auto& t = task(d.task);
+    t.evicted = d.again;
+    set_state(t, TaskState::stopping);
+  }
   void operator()(const Release& d) {
     auto& t = task(d.task);
     t.released = true;

@@ -55,14 +55,17 @@ struct TaskView {
   std::int32_t work = -1;
   int cores_held = 0;  // of `granted`, what is its own now
   Bytes memory_held = 0;
+  int gpus_held = 0;
   bool alive = false;     // an attempt is starting, running, waiting or stopping
   bool parked = false;    // alive, but its CPUs were given to others: it needs a Resize before it can go on
   bool released = false;  // its controller wants no more of it
+  bool evicted = false;   // stopped to make room or to move: it shall be asked for again
   std::string release_reason;
   struct Holding {
     Resources granted;
     int cores = 0;
     Bytes memory = 0;
+    int gpus = 0;
   };
   std::optional<Holding> before_resize;  // while a Resize is open: what comes back if it is refused
   NodeId node = 0;
@@ -95,15 +98,19 @@ struct JobView {
   bool cancelled = false;  // asked to end; cleared by JobResumed
   std::string cancel_reason;
   Seconds active;  // time with Tandem at work on it, over all sessions
+  std::vector<TaskId> tasks;
 };
 
 struct NodeView {
   NodeId id = 0;
   std::string name;
-  Resources capacity;
+  Resources capacity;  // no cores: it is down
+  Resources largest;   // capacity it ever had: what it will have again when it comes back
   std::string type;
+  NodeTraits traits;
   int free_cores = 0;
   Bytes free_memory = 0;
+  int free_gpus = 0;
 };
 
 class View {

@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "place/unwanted.h"
+
 namespace tandem::place {
 namespace {
 
@@ -14,17 +16,6 @@ constexpr double kWorthIt = 0.97;
 
 const TaskView& task_at(const View& view, TaskId id) {
   return view.tasks[static_cast<std::size_t>(id)];
-}
-
-bool wanted_no_more(const View& view, const TaskView& task) {
-  const auto& job = view.jobs[static_cast<std::size_t>(task.job)];
-  return task.released || job.cancelled || job.state != JobState::running;
-}
-
-std::string why(const View& view, const TaskView& task) {
-  const auto& job = view.jobs[static_cast<std::size_t>(task.job)];
-  if (job.cancelled) return job.cancel_reason;
-  return job.state != JobState::running ? job.reason : task.release_reason;
 }
 
 // By cores; among equals as the job prefers them.
@@ -98,13 +89,8 @@ class Step {
 
  private:
   void stop_unwanted() {
-    for (TaskId id : view_.holding) {
-      const auto& task = task_at(view_, id);
-      if (task.state == TaskState::stopping)
-        stopping_ = true;
-      else if (wanted_no_more(view_, task))
-        out_.push_back(Stop{id, task.attempt, why(view_, task)});
-    }
+    for (TaskId id : view_.holding) stopping_ |= task_at(view_, id).state == TaskState::stopping;
+    for (auto& stop : stops_of_unwanted(view_)) out_.push_back(std::move(stop));
   }
 
   void gather() {

@@ -27,7 +27,7 @@ struct MalleableOptions {
   int held_a_core = 4;  // at most so many held tasks a core of the node, and kHeldAtLeast in all
 };
 
-class Malleable final : public Policy {
+class Malleable final : public tandem::Policy {
  public:
   explicit Malleable(MalleableOptions options = {}) : options_(options) {}
   std::vector<DecisionBody> step(const View&, const Event&) override;

@@ -93,7 +93,8 @@ void reset_signals() {
   if (launch.inherited >= 0) ::fcntl(launch.inherited, F_SETFD, 0);
   char byte = 0;
   if (::read(gate, &byte, 1) != 1) ::_exit(127);  // the parent gave up
-  ::execvpe(prepared.argv[0], prepared.argv.data(), prepared.envp.data());
+  if (launch.folder.empty() || ::chdir(launch.folder.c_str()) == 0)
+    ::execvpe(prepared.argv[0], prepared.argv.data(), prepared.envp.data());
   const int error = errno;
   [[maybe_unused]] auto told = ::write(status, &error, sizeof(error));
   ::_exit(127);

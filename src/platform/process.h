@@ -30,6 +30,7 @@ struct Launch {
   int output = -1;        // its standard output and error
   std::vector<int> cpus;  // empty: wherever this process may run
   Bytes data_limit = 0;   // RLIMIT_DATA; 0: none
+  std::string folder;     // where it runs; empty: where this process does
 };
 
 struct Child {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -36,6 +37,7 @@ World::World(WorldOptions options, Programs& programs)
       node.group = static_cast<std::uint32_t>(energy_sources_.size() - 1);
       node.free_cores = group.capacity.cores;
       node.free_memory = group.capacity.memory;
+      node.free_gpus = group.capacity.gpus;
       if (group.power) node.power = NodePower(group.power->idle, now_);
     }
   }
@@ -59,7 +61,7 @@ std::vector<NodeGroup> nodes_of(const View& view) {
   std::vector<NodeGroup> out;
   for (const auto& node : view.nodes)
     if (node.capacity.cores > 0)
-      out.push_back({.name = node.name, .type = node.type, .capacity = node.capacity});
+      out.push_back({.name = node.name, .type = node.type, .capacity = node.capacity, .traits = node.traits});
   return out;
 }
 
@@ -124,7 +126,7 @@ void World::start(DecisionId id, const Start& d, const View& view) {
     if (there->number != d.attempt) refuse(id, "an earlier attempt of the task is still there");
     return;  // the same command again
   }
-  if (const std::string why = why_not(d.node, d.granted, 0, 0); !why.empty()) {
+  if (const std::string why = why_not(d.node, d.granted, {0, 0, 1.0, 0}); !why.empty()) {
     refuse(id, why);
     return;
   }
@@ -137,6 +139,7 @@ void World::start(DecisionId id, const Start& d, const View& view) {
   Node& node = node_of(a);
   node.free_cores -= a.cores;
   node.free_memory -= a.granted.memory;
+  node.free_gpus -= a.granted.gpus;
   a.place = static_cast<std::uint32_t>(node.tasks.size());
   node.tasks.push_back(slot_of(a));
 
@@ -149,7 +152,8 @@ void World::start(DecisionId id, const Start& d, const View& view) {
   if (task.trial && task.trial->clone_epoch > 0 && !a.program.keeps_checkpoints &&
       a.program.cannot_start.empty())
     a.program.cannot_start = kNothingToCloneFrom;
-  a.stall_after = run.spec.limits.stall;
+  a.plain = run.spec.program.plain;
+  a.stall_after = a.plain ? Seconds{std::numeric_limits<double>::infinity()} : run.spec.limits.stall;
   a.stall_at = now_ + a.stall_after;
   a.stretch_from = now_;
   prepare_epoch(a, view);
@@ -158,7 +162,8 @@ void World::start(DecisionId id, const Start& d, const View& view) {
 }
 
 void World::resize(DecisionId id, Attempted& a, const Resize& d, const View& view) {
-  if (const std::string why = why_not(a.node, d.granted, a.cores, a.granted.memory); !why.empty()) {
+  if (const std::string why = why_not(a.node, d.granted, {a.cores, a.granted.memory, 1.0, a.granted.gpus});
+      !why.empty()) {
     refuse(id, why);
     return;
   }
@@ -166,6 +171,7 @@ void World::resize(DecisionId id, Attempted& a, const Resize& d, const View& vie
   Node& node = node_of(a);
   node.free_cores -= d.granted.cores - a.cores;
   node.free_memory -= d.granted.memory - a.granted.memory;
+  node.free_gpus -= d.granted.gpus - a.granted.gpus;
   a.cores = d.granted.cores;
   a.granted = d.granted;
   say(SystemChanged{a.task, a.number, id, d.granted});
@@ -208,7 +214,8 @@ void World::stop(Attempted& a) {
 
 // What it will do next, with what it has now; a view is at hand only while a decision is carried out.
 void World::prepare_epoch(Attempted& a, const View& view) {
-  if (a.last_epoch < a.epochs) a.epoch = programs_.epoch(run_of(a, view), a.last_epoch + 1, a.first_report);
+  if (a.plain || a.last_epoch < a.epochs)
+    a.epoch = programs_.epoch(run_of(a, view), a.last_epoch + 1, a.first_report);
 }
 
 ProgramRun World::run_of(const Attempted& a, const View& view) const {
@@ -231,24 +238,28 @@ std::vector<Event> World::reconcile(const View& view) {
     if (const auto* wake = std::get_if<Wake>(&decision.body)) wakes_.emplace(wake->at.value, id);
   for (const TaskId id : view.holding) {
     if (Attempted* a = attempt_of(id)) release(*a);
-    say(TaskFailed{id, view.tasks[static_cast<std::size_t>(id)].attempt, Failure::lost,
-                   "the simulation ended while it ran", "", {}});
+    say(TaskFailed{id,
+                   view.tasks[static_cast<std::size_t>(id)].attempt,
+                   Failure::lost,
+                   "the simulation ended while it ran",
+                   "",
+                   {}});
   }
   return std::exchange(pending_, {});
 }
 
 // ---- small things ----
 
-std::string World::why_not(NodeId id, const Resources& granted, int cores_held, Bytes memory_held) const {
+std::string World::why_not(NodeId id, const Resources& granted, const Resources& held) const {
   if (id < 0 || static_cast<std::size_t>(id) >= nodes_.size()) return fmt::format("there is no node {}", id);
   const Node& node = nodes_[static_cast<std::size_t>(id)];
   if (!node.up) return name_of(id) + " is down";
   if (!(granted.speed > 0) || !(granted.speed <= 1))
     return fmt::format("a speed of {:.0f} % cannot be set", granted.speed * 100);
-  if (granted.cores < 1 || granted.cores - cores_held > node.free_cores ||
-      granted.memory - memory_held > node.free_memory)
-    return fmt::format("{} asked for, but only {} cores and {} more are free on {}", text(granted),
-                       node.free_cores, text_bytes(node.free_memory), name_of(id));
+  if (granted.cores < 1 || granted.cores - held.cores > node.free_cores ||
+      granted.memory - held.memory > node.free_memory || granted.gpus - held.gpus > node.free_gpus)
+    return fmt::format("{} asked for, but only {} cores, {} and {} GPUs more are free on {}", text(granted),
+                       node.free_cores, text_bytes(node.free_memory), node.free_gpus, name_of(id));
   return "";
 }
 
@@ -262,7 +273,10 @@ std::string World::name_of(NodeId id) const {
 }
 
 NodeJoined World::joined(NodeId id, const Resources& capacity) const {
-  return {id, name_of(id), capacity, group_of(id).type};
+  const auto& group = group_of(id);
+  NodeTraits traits = group.traits;
+  if (group.power) traits.idle = group.power->idle, traits.busy = group.power->busy;
+  return {id, name_of(id), capacity, group.type, std::move(traits)};
 }
 
 Attempted* World::attempt_of(TaskId task) {
@@ -297,6 +311,7 @@ void World::release(Attempted& a) {
   a.claim.rest(node.power, now_);
   node.free_cores += a.cores;
   node.free_memory += a.granted.memory;
+  node.free_gpus += a.granted.gpus;
   const Slot last = node.tasks.back();
   node.tasks[a.place] = last;
   attempts_[last].place = a.place;

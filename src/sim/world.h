@@ -46,6 +46,7 @@ struct NodeGroup {
   Resources capacity{};         // speed is not used
   int count = 1;
   std::optional<PowerModel> power{};  // none: joules are what programs say, if they do
+  NodeTraits traits{};                // its power is told as `power` says
 };
 
 struct WorldOptions {
@@ -54,6 +55,7 @@ struct WorldOptions {
   Arrivals* arrivals = nullptr;  // used until the world is gone
   Seconds start{};               // what the clock shows at first
   Seconds grace{5};              // a program that is told to end takes no longer
+  bool open_ended = false;       // jobs come from outside: waiting for nothing is no mistake
 };
 
 class World final : public control::World {
@@ -81,6 +83,7 @@ class World final : public control::World {
     std::uint32_t group = 0;
     int free_cores = 0;
     Bytes free_memory = 0;
+    int free_gpus = 0;
     bool up = true;
     Outage outage{};  // the present or next one
     NodePower power{};
@@ -120,7 +123,7 @@ class World final : public control::World {
   const NodeGroup& group_of(NodeId) const;
   std::string name_of(NodeId) const;
   NodeJoined joined(NodeId, const Resources& capacity) const;
-  std::string why_not(NodeId, const Resources& granted, int cores_held, Bytes memory_held) const;
+  std::string why_not(NodeId, const Resources& granted, const Resources& held) const;
   ProgramRun run_of(const Attempted&, const View&) const;
   Attempted* attempt_of(tandem::TaskId);
   Attempted* find(tandem::TaskId, Attempt);

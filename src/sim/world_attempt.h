@@ -32,6 +32,7 @@ struct Attempted {
   std::int64_t counted_before = 0;  // of earlier attempts
   std::int64_t last_epoch = 0;      // the last it reported, or resumed after
   bool first_report = true;
+  bool plain = false;              // it reports nothing: its one epoch is all of it
   bool keeps_checkpoints = false;  // known once it is ready
   bool told_to_stop = false;
   bool stalls = false;  // what happens to it next is its stall limit

@@ -48,7 +48,7 @@ std::vector<Event> World::wait(Seconds at_most) {
     if (!pending_.empty()) return std::exchange(pending_, {});
   }
   if (std::isfinite(until)) now_.value = until;
-  if (!std::isfinite(next) && ++in_vain_ > kInVain)
+  if (!std::isfinite(next) && !options_.open_ended && ++in_vain_ > kInVain)
     throw SystemError(
         "nothing will happen any more in the simulated cluster: no program is at work, and no job, wake or "
         "repair is to come. What still waits asks for more than the nodes have, or no policy answers it");
@@ -128,7 +128,7 @@ void World::ready(Attempted& a) {
 void World::go_on(Attempted& a) {
   if (a.told_to_stop) {
     begin(a, Doing::ending, std::min(a.program.ending, options_.grace));
-  } else if (a.last_epoch >= a.epochs) {
+  } else if (!a.plain && a.last_epoch >= a.epochs) {
     begin(a, Doing::ending, a.program.ending);
   } else if (a.granted.memory > 0 && a.epoch.memory > a.granted.memory) {
     fail(a, Failure::out_of_memory,
@@ -143,7 +143,7 @@ void World::go_on(Attempted& a) {
 void World::epoch_over(Attempted& a) {
   if (a.epoch.then == ProgramEpoch::Then::fails) {
     fail(a, a.epoch.failure, a.epoch.detail);
-  } else if (a.epoch.then == ProgramEpoch::Then::exits) {
+  } else if (a.epoch.then == ProgramEpoch::Then::exits || a.plain) {
     exited(a);
   } else if (!is_finite(a.epoch.metrics)) {
     fail(a, Failure::bad_report, "it reported a metric that is no number (NaN, or infinite)");
@@ -160,7 +160,7 @@ void World::epoch_over(Attempted& a) {
 }
 
 void World::exited(Attempted& a) {
-  if (!a.told_to_stop && std::max(a.last_epoch, a.counted_before) == 0)
+  if (!a.told_to_stop && !a.plain && std::max(a.last_epoch, a.counted_before) == 0)
     fail(a, Failure::silent,
          "it exited without having reported an epoch; does it call tandem.report() or `tandem tell`?");
   else

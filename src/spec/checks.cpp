@@ -66,6 +66,24 @@ void check_energy(const Node* node, const EnergySpec& energy, Issues& issues) {
         fmt::format("must be below busy, but {} is not below {}", text(*energy.idle), text(*energy.busy)));
 }
 
+void check_plain(const Node& root, TrainJob& job, Issues& issues) {
+  if (!job.program.plain) return;
+  const Node* hyper = root.find("hyper");
+  const Node* epochs = is_map(hyper) ? hyper->find("epochs") : nullptr;
+  if (epochs != nullptr)
+    issues.add(epochs->at, "hyper.epochs", "a plain program reports no epochs: leave one of the two out");
+  if (job.program.built_in())
+    issues.add(root.find("program")->at, "program.plain", "goes with a command, not with a model");
+  job.epochs = 0;
+}
+
+void check_place(const Node* node, const PlaceSpec& place, Issues& issues) {
+  if (!is_map(node)) return;
+  const Node* work = node->find("work");
+  if (work != nullptr && place.family.empty())
+    issues.add(work->at, "place.work", "means something beside a family only: give place.family too");
+}
+
 std::string default_name(const Program& program) {
   if (program.built_in()) return program.model + "-" + program.dataset;
   const std::string name = file_name_as_name(program.command[0]);

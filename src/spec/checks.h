@@ -24,6 +24,9 @@ inline bool is_map(const Node* node) {
 
 // Exactly one of the two forms, and a model with a dataset it can learn from.
 void check_program(const Node* program, const Program&, const Catalogue&, Issues&);
+// A plain program has no epochs.
+void check_plain(const Node& root, TrainJob&, Issues&);
+void check_place(const Node*, const PlaceSpec&, Issues&);
 void check_energy(const Node* energy, const EnergySpec&, Issues&);
 
 // "lenet5-digits", or the command's base name with what a name may not hold turned into '-'.

@@ -12,9 +12,26 @@ Program read_program(const json& from) {
   read_word(from, "model", program.model);
   read_word(from, "dataset", program.dataset);
   if (from.contains("command")) from["command"].get_to(program.command);
+  read_word(from, "folder", program.folder);
+  if (from.contains("plain")) from["plain"].get_to(program.plain);
   const bool model = !program.model.empty() || !program.dataset.empty();
   if (model && !program.command.empty()) damaged("it has both a model and a command");
   return program;
+}
+
+PlaceSpec read_place(const json& from) {
+  PlaceSpec place;
+  read_whole(from, "priority", place.priority, std::numeric_limits<int>::min());
+  if (from.contains("energy_weight"))
+    place.energy_weight = not_negative(from["energy_weight"], "energy_weight");
+  read_quantity(from, "deadline", place.deadline);
+  read_word(from, "architecture", place.architecture);
+  read_word(from, "accelerator", place.accelerator);
+  if (from.contains("labels")) from["labels"].get_to(place.labels);
+  read_quantity(from, "seconds", place.seconds);
+  read_word(from, "family", place.family);
+  if (from.contains("work")) place.work = not_negative(from["work"], "work");
+  return place;
 }
 
 TrainJob read_job(const json& from) {
@@ -25,7 +42,7 @@ TrainJob read_job(const json& from) {
   int refused = 0;
   job.hyper = values_from_json(part(from, "hyper"), &refused);
   if (refused > 0) damaged("a hyperparameter is not a scalar");
-  read_whole(from, "epochs", job.epochs, 1);
+  read_whole(from, "epochs", job.epochs, job.program.plain ? 0 : 1);
   job.system = resources_from_json(part(from, "system"));
   read_whole(from, "seed", job.seed, std::numeric_limits<std::int64_t>::min());
   const json limits = part(from, "limits");
@@ -38,7 +55,23 @@ TrainJob read_job(const json& from) {
   read_word(energy, "url", job.energy.url);
   read_quantity(energy, "idle", job.energy.idle);
   read_quantity(energy, "busy", job.energy.busy);
+  job.place = read_place(part(from, "place"));
   return job;
+}
+
+// Only what was said: most jobs say nothing, and a journal holds many of them.
+json written(const PlaceSpec& place) {
+  json out = json::object();
+  if (place.priority != 0) out["priority"] = place.priority;
+  if (place.energy_weight) out["energy_weight"] = *place.energy_weight;
+  if (place.deadline) out["deadline"] = place.deadline->value;
+  if (!place.architecture.empty()) out["architecture"] = place.architecture;
+  if (!place.accelerator.empty()) out["accelerator"] = place.accelerator;
+  if (!place.labels.empty()) out["labels"] = place.labels;
+  if (place.seconds) out["seconds"] = place.seconds->value;
+  if (!place.family.empty()) out["family"] = place.family;
+  if (place.work > 0) out["work"] = place.work;
+  return out;
 }
 
 }  // namespace
@@ -46,22 +79,26 @@ TrainJob read_job(const json& from) {
 nlohmann::json to_json(const TrainJob& job) {
   json program = job.program.built_in() ? json{{"model", job.program.model}, {"dataset", job.program.dataset}}
                                         : json{{"command", job.program.command}};
+  if (job.program.plain) program["plain"] = true;
+  if (!job.program.folder.empty()) program["folder"] = job.program.folder;
   json limits = {{"stall", job.limits.stall.value}, {"retries", job.limits.retries}};
   if (job.limits.time) limits["time"] = job.limits.time->value;
   json energy = {{"source", job.energy.source}};
   if (!job.energy.url.empty()) energy["url"] = job.energy.url;
   if (job.energy.idle) energy["idle"] = job.energy.idle->value;
   if (job.energy.busy) energy["busy"] = job.energy.busy->value;
-  return {{"kind", "train"},
-          {"name", job.name},
-          {"program", program},
-          {"hyper", tandem::to_json(job.hyper)},
-          {"epochs", job.epochs},
-          {"system", to_json(job.system)},
-          {"seed", job.seed},
-          {"limits", limits},
-          {"keep_checkpoints", job.keep_checkpoints},
-          {"energy", energy}};
+  json out = {{"kind", "train"},
+              {"name", job.name},
+              {"program", program},
+              {"hyper", tandem::to_json(job.hyper)},
+              {"epochs", job.epochs},
+              {"system", to_json(job.system)},
+              {"seed", job.seed},
+              {"limits", limits},
+              {"keep_checkpoints", job.keep_checkpoints},
+              {"energy", energy}};
+  if (auto place = written(job.place); !place.empty()) out["place"] = std::move(place);
+  return out;
 }
 
 TrainJob train_job_from_json(const nlohmann::json& from) {

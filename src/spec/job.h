@@ -19,6 +19,8 @@ namespace tandem::spec {
 struct Program {
   std::string model, dataset;        // both empty when `command` is used
   std::vector<std::string> command;  // never passed to a shell
+  bool plain = false;                // the command reports nothing: its exit status is all there is
+  std::string folder;                // it runs there; empty: where Tandem was called
 
   bool built_in() const { return command.empty(); }
   bool operator==(const Program&) const = default;
@@ -39,16 +41,30 @@ struct EnergySpec {
   bool operator==(const EnergySpec&) const = default;
 };
 
+// What a scheduler may know of a job beside its size.
+struct PlaceSpec {
+  int priority = 0;                       // higher first
+  std::optional<double> energy_weight{};  // HEATS' H: 0 time alone, 1 energy alone; none: the policy's
+  std::optional<Seconds> deadline{};      // from submission to the end
+  std::string architecture{}, accelerator{};  // only there; "": anywhere
+  std::vector<std::string> labels{};          // "ssd": only there; "!spot": not there
+  std::optional<Seconds> seconds{};  // it takes on a machine of pace 1, as far as somebody knows
+  std::string family{};              // tasks alike but for the amount of work; "": of its own kind
+  double work = 0;                   // how much of it, in its family's unit; 0: not said
+  bool operator==(const PlaceSpec&) const = default;
+};
+
 struct TrainJob {
   std::string name;
   Program program;
   Values hyper;              // batch_size, learning_rate, ... whatever the program understands
-  std::int64_t epochs = 10;  // taken out of hyper.epochs: Tandem counts them
+  std::int64_t epochs = 10;  // taken out of hyper.epochs: Tandem counts them; 0: of a plain program
   Resources system;
   std::int64_t seed = 1;
   Limits limits;
   int keep_checkpoints = 2;
   EnergySpec energy;
+  PlaceSpec place;
 
   bool operator==(const TrainJob&) const = default;
 };

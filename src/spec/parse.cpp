@@ -38,6 +38,8 @@ TrainJob read_train(const Node& root, const Catalogue& catalogue, Issues& issues
   check_program(root.find("program"), job.program, catalogue, issues);
   read_hyper(root.find("hyper"), catalogue, job, issues);
   check_energy(root.find("energy"), job.energy, issues);
+  check_plain(root, job, issues);
+  check_place(root.find("place"), job.place, issues);
   if (job.name.empty() && issues.empty()) job.name = default_name(job.program);
   return job;
 }
@@ -125,6 +127,7 @@ TuneJob read_tune(const Node& root, const Catalogue& catalogue, Issues& issues) 
   read_hyper_space(root.find("hyper"), root.find("constraints"), catalogue, job, issues);
   check_objective(root.find("objective"), job.objective, issues);
   check_energy(root.find("energy"), job.base.energy, issues);
+  check_place(root.find("place"), job.base.place, issues);
   sort_unique(job.system.cores);
   sort_unique(job.system.memory);
   sort_unique(job.system.speed);
@@ -153,6 +156,13 @@ auto require(Result result) {
 }
 
 }  // namespace
+
+std::string kind_of(std::string_view text) {
+  Issues issues("");
+  const auto root = read_document(text, issues);
+  const Node* kind = root ? root->find("kind") : nullptr;
+  return kind != nullptr && kind->kind == Node::Kind::scalar ? kind->text : "";
+}
 
 TrainResult parse_train(std::string_view text, const std::string& file_name, const Catalogue& catalogue) {
   return parse<TrainResult>(text, file_name, catalogue, "train", read_train);

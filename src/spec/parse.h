@@ -38,6 +38,9 @@ TuneJob require_tune(std::string_view text, const std::string& file_name, const 
 TrainJob load_train(const std::filesystem::path&, const Catalogue&);
 TuneJob load_tune(const std::filesystem::path&, const Catalogue&);
 
+// What a document says it is, as far as that can be read: "train", "tune"; "" where it does not say.
+std::string kind_of(std::string_view text);
+
 // JSON Schema (draft 2020-12) of specs of every kind, of the one that `kind` names; for editors.
 nlohmann::json schema(const Catalogue&);
 

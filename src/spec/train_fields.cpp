@@ -24,6 +24,18 @@ std::vector<Field> program_fields(const Catalogue& catalogue) {
        .type = Type::words,
        .description = "instead of a model: a program that speaks docs/protocol.md; no shell is involved",
        .store = into([](TuneJob & job) -> auto& { return job.base.program.command; })},
+      {.name = "plain",
+       .type = Type::flag,
+       .description = "the command reports nothing: it is done when it exits with status 0",
+       .fallback = "false",
+       .store = into([](TuneJob & job) -> auto& { return job.base.program.plain; })},
+      {.name = "folder",
+       .description = "the folder the command runs in",
+       .otherwise = "where tandem was called",
+       .pattern = "^/[^\\x01-\\x1f]*$",
+       .shape = "an absolute path, such as /home/ann/project",
+       .longest = 4096,
+       .store = into([](TuneJob & job) -> auto& { return job.base.program.folder; })},
   };
 }
 
@@ -65,6 +77,13 @@ std::vector<Field> system_fields() {
        .above = 0,
        .most = 1,
        .store = into([](TuneJob & job) -> auto& { return job.base.system.speed; })},
+      {.name = "gpus",
+       .type = Type::whole,
+       .description = "GPUs of its own",
+       .fallback = "0",
+       .least = 0,
+       .most = 1024,
+       .store = into([](TuneJob & job) -> auto& { return job.base.system.gpus; })},
   };
 }
 
@@ -126,6 +145,68 @@ std::vector<Field> energy_fields() {
   };
 }
 
+std::vector<Field> place_fields() {
+  return {
+      {.name = "priority",
+       .type = Type::whole,
+       .description = "higher goes first where the policy knows priorities",
+       .fallback = "0",
+       .least = -1000,
+       .most = 1000,
+       .store = into([](TuneJob & job) -> auto& { return job.base.place.priority; })},
+      {.name = "energy_weight",
+       .type = Type::fraction,
+       .description = "0: the quickest machine, 1: the thriftiest (HEATS' H)",
+       .otherwise = "the policy's",
+       .least = 0,
+       .most = 1,
+       .store = into([](TuneJob & job) -> auto& { return job.base.place.energy_weight; })},
+      {.name = "deadline",
+       .type = Type::seconds,
+       .description = "from submission to its end; machines that would miss it come last",
+       .otherwise = "none",
+       .above = 0,
+       .most = kYear,
+       .store = into([](TuneJob & job) -> auto& { return job.base.place.deadline; })},
+      {.name = "architecture",
+       .description = "only on such machines, as `tandem nodes` shows them",
+       .otherwise = "any",
+       .longest = 64,
+       .store = into([](TuneJob & job) -> auto& { return job.base.place.architecture; })},
+      {.name = "accelerator",
+       .description = "only where the GPUs are of this type",
+       .otherwise = "any",
+       .longest = 64,
+       .store = into([](TuneJob & job) -> auto& { return job.base.place.accelerator; })},
+      {.name = "labels",
+       .type = Type::names,
+       .description = "only on nodes with these labels; !LABEL: not there",
+       .otherwise = "any",
+       .longest = 1024,
+       .store = into([](TuneJob & job) -> auto& { return job.base.place.labels; })},
+      {.name = "seconds",
+       .type = Type::seconds,
+       .description = "how long it takes on a machine of pace 1, until Tandem knows better",
+       .otherwise = "not known",
+       .above = 0,
+       .most = kYear,
+       .store = into([](TuneJob & job) -> auto& { return job.base.place.seconds; })},
+      {.name = "family",
+       .description = "jobs of one family differ in their amount of work alone; Tandem learns from each",
+       .otherwise = "none",
+       .pattern = kName,
+       .shape = kNameShape,
+       .longest = kLongestName,
+       .store = into([](TuneJob & job) -> auto& { return job.base.place.family; })},
+      {.name = "work",
+       .type = Type::real,
+       .description = "how much of it, in any unit the family shares; goes with family",
+       .otherwise = "not said",
+       .above = 0,
+       .store = into([](TuneJob & job) -> auto& { return job.base.place.work; })},
+  };
+}
+
 }  // namespace
 
 std::vector<Field> train_fields(const Catalogue& catalogue) {
@@ -175,6 +256,10 @@ std::vector<Field> train_fields(const Catalogue& catalogue) {
        .type = Type::table,
        .description = "how energy is measured",
        .fields = energy_fields()},
+      {.name = "place",
+       .type = Type::table,
+       .description = "what a scheduler should know (`tandem submit`)",
+       .fields = place_fields()},
   };
 }
 

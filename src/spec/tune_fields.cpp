@@ -102,6 +102,12 @@ std::vector<Field> budget_fields() {
   };
 }
 
+Field refused(Field field, const char* instead) {
+  field.instead = instead;
+  field.required = false;
+  return field;
+}
+
 // The rows of `system`, each with one value or few.
 Field system_field(Field system) {
   const auto vary = [&](const char* name, const char* otherwise, Store store) {
@@ -113,15 +119,11 @@ Field system_field(Field system) {
   };
   vary("cores", "what the machine has", into([](TuneJob & job) -> auto& { return job.system.cores; }));
   vary("memory", "no limit", into([](TuneJob & job) -> auto& { return job.system.memory; }));
+  Field& gpus = field_at(system.fields, "gpus");
+  gpus = refused(gpus, "is for training; searches run on CPU cores so far");
   vary("speed", "full speed", into([](TuneJob & job) -> auto& { return job.system.speed; }));
   system.description = "what it is given of the machine: one value each, or a domain to choose from";
   return system;
-}
-
-Field refused(Field field, const char* instead) {
-  field.instead = instead;
-  field.required = false;
-  return field;
 }
 
 }  // namespace
@@ -136,6 +138,8 @@ std::vector<Field> tune_fields(const Catalogue& catalogue) {
   row("hyper").description = "hyperparameters, each with one value or a domain such as {log: [0.001, 0.1]}";
   Field& time = row("limits.time");
   time = refused(time, "is for training; a search has budget.time for the whole job");
+  Field& plain = row("program.plain");
+  plain = refused(plain, "is for training; a search needs programs that report");
   return {
       row("kind"),
       row("name"),
@@ -162,6 +166,7 @@ std::vector<Field> tune_fields(const Catalogue& catalogue) {
       row("limits"),
       row("checkpoints"),
       row("energy"),
+      row("place"),
       refused(row("seed"), "a search has its seed among its settings: write search.seed"),
   };
 }

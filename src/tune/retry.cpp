@@ -21,7 +21,8 @@ bool worth_another_attempt(const TaskView& task, const TaskFailed& failed, int r
 
 bool fits_somewhere(const View& view, const Resources& wanted) {
   return std::any_of(view.nodes.begin(), view.nodes.end(), [&](const NodeView& node) {
-    return wanted.cores <= node.capacity.cores && wanted.memory <= node.capacity.memory;
+    const auto& most = node.largest;  // one that is down may come back
+    return wanted.cores <= most.cores && wanted.memory <= most.memory && wanted.gpus <= most.gpus;
   });
 }
 

@@ -8,9 +8,8 @@ namespace tandem::tune {
 namespace {
 
 const TaskView* task_of(const View& view, JobId job) {
-  for (const auto& task : view.tasks)
-    if (task.job == job) return &task;
-  return nullptr;
+  const auto& tasks = view.jobs[static_cast<std::size_t>(job)].tasks;
+  return tasks.empty() ? nullptr : &view.tasks[static_cast<std::size_t>(tasks.front())];
 }
 
 struct Step {
@@ -29,7 +28,9 @@ struct Step {
     }
     const TaskView* known = task_of(view, job.id);
     const TaskId id = known ? known->id : static_cast<TaskId>(view.tasks.size());
-    out.push_back(Request{id, job.id, job.spec.system});
+    Request request{id, job.id, job.spec.system};
+    request.priority = job.spec.place.priority;
+    out.push_back(std::move(request));
   }
 
   void arm_time_limit(const JobView& job) {
@@ -59,12 +60,15 @@ struct Step {
   }
   void operator()(const TaskEnded& e) {
     const auto& job = job_of(e.task);
-    const auto reported = view.tasks[static_cast<std::size_t>(e.task)].reported();
+    const auto& task = view.tasks[static_cast<std::size_t>(e.task)];
+    const auto reported = task.reported();
     if (job.state != JobState::running) return;
-    if (reported >= job.spec.epochs)
+    if (reported >= job.spec.epochs && !(job.spec.program.plain && (task.evicted || job.cancelled)))
       finish(job, JobState::finished, "");
     else if (job.cancelled)
       finish(job, JobState::stopped, job.cancel_reason);
+    else if (task.evicted)
+      ask(job);
     else
       finish(job, JobState::finished,
              fmt::format("the program ended by itself after {} of {} epochs", reported, job.spec.epochs));
@@ -95,7 +99,7 @@ struct Step {
     if (job.state != JobState::running) return;
     if (job.cancelled)
       finish(job, JobState::stopped, job.cancel_reason);
-    else if (worth_another_attempt(task, e, job.spec.limits.retries))
+    else if (task.evicted || worth_another_attempt(task, e, job.spec.limits.retries))
       ask(job);
     else
       finish(job, JobState::failed, fmt::format("{}: {}", name(e.failure), e.detail));

@@ -2,7 +2,8 @@
 //
 // Assumes that nodes join before jobs are submitted. Rules:
 //   - a job asks for one task at once, or fails when no node could ever hold it;
-//   - every reported epoch is continued;
+//   - every reported epoch is continued; an attempt that was stopped to make room is asked for again;
+//   - a plain program has no epochs: it is done when it has ended well;
 //   - an attempt that was lost, stalled or killed is asked for again while limits.retries allows (lost ones
 //   are free:
 //     they were not the program's doing); one that crashed by itself only if it had made progress, because

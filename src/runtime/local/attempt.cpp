@@ -48,7 +48,7 @@ Ending judge(const Attempted& a, int code, int status, std::int64_t oom_kills) {
   if (code != CLD_EXITED)
     return {false, Failure::killed, fmt::format("ended by signal {} ({})", status, ::strsignal(status))};
   if (status != 0) return {false, Failure::crashed, fmt::format("exit status {}", status)};
-  if (std::max(a.last_epoch, a.counted_before) == 0)
+  if (!a.plain && std::max(a.last_epoch, a.counted_before) == 0)
     return {false, Failure::silent,
             "it exited without having reported an epoch; does it call tandem.report() or `tandem tell`?"};
   return {true};

@@ -22,6 +22,8 @@ using Moment = std::chrono::steady_clock::time_point;
 struct Attempted {
   TaskId task = 0;
   Attempt number = 1;
+  NodeId node = 0;
+  bool plain = false;  // it reports nothing
   platform::Child child;
   platform::Descriptor socket;
   protocol::LineReader lines;

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -72,6 +73,15 @@ Bytes usable_memory(const platform::Topology& topology, const platform::CgroupSu
   return limit;
 }
 
+LocalNode whole_machine(const LocalOptions& options) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  LocalNode out{.name = host.data(), .memory = usable_memory(options.topology, options.cgroups)};
+  for (const auto& cpu : options.topology.cpus) out.cpus.push_back(cpu.id);
+  out.type = fmt::format("{}, {} cores", options.topology.model, out.cpus.size());
+  return out;
+}
+
 }  // namespace
 
 LocalWorld::LocalWorld(LocalOptions options) : options_(std::move(options)), clocks_(options_.cpufreq) {
@@ -80,8 +90,9 @@ LocalWorld::LocalWorld(LocalOptions options) : options_(std::move(options)), clo
   wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!epoll_ || !wake_) throw_errno("making an event queue");
   watch(epoll_.get(), wake_.get(), kWakeToken);
-  for (const auto& cpu : options_.topology.cpus) free_cpus_.insert(cpu.id);
-  free_memory_ = usable_memory(options_.topology, options_.cgroups);
+  if (options_.nodes.empty()) options_.nodes.push_back(whole_machine(options_));
+  for (const auto& node : options_.nodes)
+    nodes_.push_back({std::set<int>(node.cpus.begin(), node.cpus.end()), node.memory});
 }
 
 LocalWorld::~LocalWorld() {
@@ -98,13 +109,14 @@ Seconds LocalWorld::now() {
 }
 
 std::vector<NodeJoined> LocalWorld::nodes() {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  const int cores = static_cast<int>(free_cpus_.size());
-  return {NodeJoined{0,
-                     host.data(),
-                     {cores, free_memory_, 1.0},
-                     fmt::format("{}, {} cores", options_.topology.model, cores)}};
+  std::vector<NodeJoined> out;
+  for (const auto& node : options_.nodes)
+    out.push_back({static_cast<NodeId>(out.size()),
+                   node.name,
+                   {static_cast<int>(node.cpus.size()), node.memory, 1.0},
+                   node.type,
+                   node.traits});
+  return out;
 }
 
 // ---- decisions ----
@@ -181,15 +193,23 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   a.granted = d.granted;
   a.counted_before = task.reported();
   if (task.trial) a.cloned_at = task.trial->clone_epoch;
-  a.stall_after = job.limits.stall;
-  a.cpus = choose_cpus(options_.topology, free_cpus_, d.granted.cores);
-  if (a.cpus.empty() || d.granted.memory > free_memory_) {
-    refuse(id, fmt::format("{} asked for, but only {} cores and {} are free", text(d.granted),
-                           free_cpus_.size(), text_bytes(free_memory_)));
+  a.plain = job.program.plain;
+  a.stall_after = a.plain ? Seconds{std::numeric_limits<double>::infinity()} : job.limits.stall;
+  if (d.node < 0 || static_cast<std::size_t>(d.node) >= nodes_.size()) {
+    refuse(id, fmt::format("there is no node {} here", d.node));
     return;
   }
-  for (int cpu : a.cpus) free_cpus_.erase(cpu);
-  free_memory_ -= d.granted.memory;
+  a.node = d.node;
+  Node& node = node_of(a);
+  a.cpus = choose_cpus(options_.topology, node.free_cpus, d.granted.cores);
+  if (a.cpus.empty() || d.granted.memory > node.free_memory || d.granted.gpus > 0) {
+    refuse(id, fmt::format("{} asked for, but only {} cores and {} are free{}", text(d.granted),
+                           node.free_cpus.size(), text_bytes(node.free_memory),
+                           d.granted.gpus > 0 ? "; GPUs are not handed out here yet" : ""));
+    return;
+  }
+  for (int cpu : a.cpus) node.free_cpus.erase(cpu);
+  node.free_memory -= d.granted.memory;
   a.counted = true;
   try {
     if (task.trial && task.trial->clone_from) copy_checkpoints(*task.trial->clone_from, d.task);
@@ -213,7 +233,9 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
     const auto& program = job.program.built_in() ? options_.trainer : job.program.command.front();
     a.verdict.emplace(
         Failure::could_not_start,
-        fmt::format("{}: {}; is it installed, executable and in PATH?", program, std::strerror(error)));
+        fmt::format(
+            "{}: {}; is it installed, executable and in PATH{}?", program, std::strerror(error),
+            job.program.folder.empty() ? "" : ", and is the folder " + job.program.folder + " there"));
   }
 }
 
@@ -235,8 +257,9 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
   a.socket.reset(ends[0]);
   Descriptor theirs(ends[1]);
   ::fcntl(a.socket.get(), F_SETFL, O_NONBLOCK);
-  Descriptor output(::open(output_file().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!output) throw_errno("opening " + output_file().string());
+  const auto file = output_file(a.task);
+  Descriptor output(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  if (!output) throw_errno("opening " + file.string());
   a.output_from = ::lseek(output.get(), 0, SEEK_END);
 
   platform::Launch launch;
@@ -246,7 +269,7 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
                          : job.program.command;
   launch.environment = environment_for(a);
   launch.environment.insert(options_.environment.begin(), options_.environment.end());
-  launch.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
+  if (!a.plain) launch.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
   auto& all_cpus = launch.environment["TANDEM_CPUS"];
   for (const auto& cpu : options_.topology.cpus)
     all_cpus += (all_cpus.empty() ? "" : ",") + std::to_string(cpu.id);
@@ -256,6 +279,7 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
   launch.inherited = theirs.get();
   launch.output = output.get();
   launch.cpus = a.cpus;
+  launch.folder = job.program.folder;
   launch.data_limit = options_.cgroups.memory() ? 0 : a.granted.memory;
   a.child = platform::launch(launch);
   if (a.cgroup) a.cgroup->add(a.child.pid);
@@ -275,25 +299,27 @@ void LocalWorld::apply_limits(Attempted& a, const Resources& granted) {
     clocks_.restore(a.cpus);
     a.clock_limited = false;
   }
-  if (granted.speed >= 1) {
+  const double speed = granted.speed * described(a).speed;
+  if (speed >= 1) {
     if (a.cgroup) a.cgroup->set_cpu(0);
   } else if (std::string why; clocks_.usable(a.cpus, &why)) {
-    clocks_.limit(a.cpus, granted.speed);
+    clocks_.limit(a.cpus, speed);
     a.clock_limited = true;
     remember_former_clocks();
   } else if (options_.cgroups.cpu()) {
-    a.cgroup->set_cpu(granted.speed * granted.cores);
+    a.cgroup->set_cpu(speed * granted.cores);
   } else {
     throw SystemError(
         fmt::format("a speed of {:.0f} % cannot be set here: {}; {}. Leave system.speed out, or see "
                     "`tandem doctor`",
-                    granted.speed * 100, why, options_.cgroups.why_cpu));
+                    speed * 100, why, options_.cgroups.why_cpu));
   }
 }
 
 void LocalWorld::resize(DecisionId id, const Resize& d) {
   Attempted& a = *find(d.task, d.attempt);
-  std::set<int> available = free_cpus_;
+  Node& node = node_of(a);
+  std::set<int> available = node.free_cpus;
   available.insert(a.cpus.begin(), a.cpus.end());
   std::vector<int> cpus = a.cpus;
   if (d.granted.cores != static_cast<int>(a.cpus.size())) {
@@ -304,9 +330,9 @@ void LocalWorld::resize(DecisionId id, const Resize& d) {
                            : available,
                        d.granted.cores);
   }
-  if (cpus.empty() || d.granted.memory - a.granted.memory > free_memory_) {
+  if (cpus.empty() || d.granted.memory - a.granted.memory > node.free_memory) {
     refuse(id, fmt::format("{} asked for, but only {} cores and {} more are free", text(d.granted),
-                           free_cpus_.size(), text_bytes(free_memory_)));
+                           node.free_cpus.size(), text_bytes(node.free_memory)));
     return;
   }
   const auto former_cpus = a.cpus;
@@ -322,9 +348,9 @@ void LocalWorld::resize(DecisionId id, const Resize& d) {
     return;
   }
   platform::set_affinity(a.cgroup ? a.cgroup->processes() : platform::group_members(a.child.pid), a.cpus);
-  free_cpus_ = std::move(available);
-  for (int cpu : a.cpus) free_cpus_.erase(cpu);
-  free_memory_ -= d.granted.memory - a.granted.memory;
+  node.free_cpus = std::move(available);
+  for (int cpu : a.cpus) node.free_cpus.erase(cpu);
+  node.free_memory -= d.granted.memory - a.granted.memory;
   a.granted = d.granted;
   a.news = d.granted;
   a.begin.system = d.granted;
@@ -339,7 +365,7 @@ void LocalWorld::hold(Attempted& a) {
     a.clock_limited = false;
     remember_former_clocks();
   }
-  free_cpus_.insert(a.cpus.begin(), a.cpus.end());
+  node_of(a).free_cpus.insert(a.cpus.begin(), a.cpus.end());
   a.cpus.clear();
   a.rested = true;
 }
@@ -496,7 +522,7 @@ void LocalWorld::ended(TaskId task) {
     happened(TaskEnded{a.task, a.number, {}});
   else
     happened(TaskFailed{
-        a.task, a.number, ending.failure, ending.detail, tail_of(output_file(), a.output_from), {}});
+        a.task, a.number, ending.failure, ending.detail, tail_of(output_file(a.task), a.output_from), {}});
   release(a);
 }
 
@@ -505,8 +531,8 @@ void LocalWorld::release(Attempted& a) {
     clocks_.restore(a.cpus);
     remember_former_clocks();
   }
-  free_cpus_.insert(a.cpus.begin(), a.cpus.end());
-  if (std::exchange(a.counted, false)) free_memory_ += a.granted.memory;
+  node_of(a).free_cpus.insert(a.cpus.begin(), a.cpus.end());
+  if (std::exchange(a.counted, false)) node_of(a).free_memory += a.granted.memory;
   a.cgroup.reset();
 }
 
@@ -601,6 +627,10 @@ std::filesystem::path LocalWorld::task_folder(TaskId task) const {
   return options_.folder / fmt::format("task-{}", task);
 }
 
+std::filesystem::path LocalWorld::output_file(TaskId task) const {
+  return (options_.output_each ? task_folder(task) : options_.folder) / "output.log";
+}
+
 void LocalWorld::interrupt() {
   const std::uint64_t one = 1;
   [[maybe_unused]] auto told = ::write(wake_.get(), &one, sizeof(one));
@@ -620,7 +650,7 @@ void LocalWorld::happened(EventBody body) {
 }
 
 void LocalWorld::note(const Attempted& a, const std::string& line) {
-  std::ofstream(output_file(), std::ios::app) << "[tandem] task " << a.task << ": " << line << '\n';
+  std::ofstream(output_file(a.task), std::ios::app) << "[tandem] task " << a.task << ": " << line << '\n';
 }
 
 std::string LocalWorld::mark(TaskId task, Attempt attempt) const {

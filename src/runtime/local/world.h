@@ -8,7 +8,7 @@
 //   memory  cgroup v1 or v2, else RLIMIT_DATA of each process
 //   speed   cpufreq, else cgroup CPU quota, else refused
 // A program that sends no report for its limits.stall, breaks the protocol or outlives its Stop by `grace` is
-// ended with its whole group.
+// ended with its whole group. The machine may be split into nodes (LocalNode), to try a cluster's policies.
 #pragma once
 
 #include <deque>
@@ -27,6 +27,15 @@
 
 namespace tandem::local {
 
+// A part of this machine that is a node of its own.
+struct LocalNode {
+  std::string name, type;
+  std::vector<int> cpus;  // nodes may share some: each keeps its own books
+  Bytes memory = 0;
+  double speed = 1;  // of its CPUs, as a share of the machine's
+  NodeTraits traits{};
+};
+
 struct LocalOptions {
   std::string run;                                 // its id: marks processes and cgroups
   std::filesystem::path folder;                    // the run's: output.log and task-N/ go here
@@ -37,6 +46,8 @@ struct LocalOptions {
   platform::Topology topology = platform::Topology::detect();
   platform::CgroupSupport cgroups = platform::CgroupSupport::detect();
   std::filesystem::path cpufreq = "/sys/devices/system/cpu";
+  std::vector<LocalNode> nodes{};  // none: the whole machine is one
+  bool output_each = false;        // each task's output goes to its own folder, not to the run's
 };
 
 class LocalWorld final : public control::World {
@@ -76,20 +87,27 @@ class LocalWorld final : public control::World {
   void check_deadlines();
   int milliseconds_until_next(Seconds at_most) const;
   Attempted* find(TaskId, Attempt);
+  Node& node_of(const Attempted& a) { return nodes_[static_cast<std::size_t>(a.node)]; }
+  const LocalNode& described(const Attempted& a) const {
+    return options_.nodes[static_cast<std::size_t>(a.node)];
+  }
   void refuse(DecisionId, const std::string& reason);
   void happened(EventBody);
   void note(const Attempted&, const std::string& line);
   std::string mark(TaskId, Attempt) const;
   std::filesystem::path task_folder(TaskId task) const;
-  std::filesystem::path output_file() const { return options_.folder / "output.log"; }
+  std::filesystem::path output_file(TaskId) const;
   std::filesystem::path former_clocks_file() const { return options_.folder / "former-clocks.json"; }
   void remember_former_clocks();
 
   LocalOptions options_;
   platform::CpuFrequency clocks_;
   platform::Descriptor epoll_, wake_;
-  std::set<int> free_cpus_;
-  Bytes free_memory_ = 0;
+  struct Node {
+    std::set<int> free_cpus;
+    Bytes free_memory = 0;
+  };
+  std::vector<Node> nodes_;
   std::map<TaskId, std::unique_ptr<Attempted>> attempts_;  // the live ones
   std::vector<pid_t> to_reap_;
   std::multimap<double, DecisionId> wakes_;  // by wall clock

@@ -1,0 +1,331 @@
+// tandem submit, queue, cancel, nodes, explain: what people ask of a server (cli/serve.cpp)
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "daemon/daemon.h"
+#include "server/http_client.h"
+
+namespace tandem::cli {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  StoreOption store;
+  JsonOption json;
+  std::string name = "main", address;
+  std::vector<std::string> what;
+  std::string state = "open";
+  int priority = 0;
+  bool all = false, wait = false;
+
+  void add_to(CLI::App& command) {
+    store.add_to(command);
+    json.add_to(command);
+    command.add_option("--server", address, "where it listens, such as 127.0.0.1:8470 (default: its socket)")
+        ->type_name("ADDRESS");
+    command.add_option("--name", name, "of the server")->capture_default_str();
+  }
+};
+
+class Client {
+ public:
+  explicit Client(const Options& options) : store_(options.store.open()), http_(address(options)) {
+    if (!options.address.empty()) http_.show_token(server::Token::load(daemon::token_file(store_)));
+  }
+
+  json ask(const std::string& method, const std::string& target, const std::string& body = "") {
+    const auto answer = text(method, target, body);
+    auto out = json::parse(answer, nullptr, false);
+    if (out.is_discarded()) throw SystemError("the server answered something that is no JSON");
+    return out;
+  }
+  std::string text(const std::string& method, const std::string& target, const std::string& body = "") {
+    const auto answer = http_.ask(method, target, body);
+    if (answer.status < 300) return answer.body;
+    if (answer.status < 500) throw UserError(server::error_text(answer));
+    throw SystemError("the server has a problem: " + server::error_text(answer));
+  }
+
+ private:
+  server::Address address(const Options& options) const {
+    if (!options.address.empty()) return server::parse_address(options.address);
+    const auto socket = daemon::socket_file(store_, options.name);
+    if (!std::filesystem::exists(socket))
+      throw UserError(fmt::format("no server called '{}' is running with this store; start one with `{} serve`",
+                                  options.name, own_command()));
+    return server::parse_address("unix:" + socket.string());
+  }
+
+  store::Store store_;
+  server::HttpClient http_;
+};
+
+std::string job_target(const std::string& job, const char* rest = "") {
+  return "/v1/jobs/" + server::percent_encoded(job) + rest;
+}
+
+std::string clock_time(const json& at) {
+  if (!at.is_number()) return "-";
+  return fmt::format("{:%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(at.get<double>())));
+}
+
+std::string word(const json& value) {
+  return value.is_string() ? value.get<std::string>() : "-";
+}
+
+// Columns as wide as what is in them.
+std::string columns(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i == widths.size()) widths.push_back(0);
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}  ", row[i], widths[i]);
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string spec_text(const std::string& file) {
+  std::ostringstream text;
+  if (file == "-") {
+    text << std::cin.rdbuf();
+    return text.str();
+  }
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw UserError("cannot read " + file + ": is the path right?");
+  text << in.rdbuf();
+  return text.str();
+}
+
+int submit(const Options& options) {
+  Client client(options);
+  json jobs = json::array();
+  for (const auto& file : options.what) {
+    const json body{{"spec", spec_text(file)}, {"folder", std::filesystem::current_path().string()}};
+    jobs.push_back(client.ask("POST", "/v1/jobs", body.dump(-1, ' ', false, json::error_handler_t::replace)));
+    const auto& job = jobs.back();
+    if (!options.json.alone())
+      std::cout << fmt::format("Job {} ({}) is {}.\n", job["job"].get<int>(), word(job["name"]),
+                               word(job["state"]))
+                << std::flush;
+  }
+  bool well = true;
+  for (auto& job : jobs) {
+    const std::string id = std::to_string(job["job"].get<int>());
+    while (options.wait && job["ended"].is_null()) {
+      ::usleep(200'000);
+      job = client.ask("GET", job_target(id));
+    }
+    if (!options.wait) continue;
+    well &= word(job["state"]) == "finished";
+    if (!options.json.alone())
+      std::cout << fmt::format("Job {} has {}{}\n", id, word(job["state"]),
+                               word(job["reason"]).empty() ? "." : ": " + word(job["reason"]));
+  }
+  options.json.write({{"jobs", jobs}});
+  return well ? kDone : kTrouble;
+}
+
+int queue(const Options& options) {
+  Client client(options);
+  const json answer = client.ask("GET", options.all ? "/v1/jobs" : "/v1/jobs?state=" + options.state);
+  options.json.write(answer);
+  if (options.json.alone()) return kDone;
+  const double now = answer["now"].get<double>();
+  std::vector<std::vector<std::string>> rows{
+      {"JOB", "NAME", "STATE", "PRIO", "ASKS FOR", "NODE", "SUBMITTED", "RUNS", "PROGRESS", ""}};
+  for (const auto& job : answer["jobs"]) {
+    const bool ran = job["started"].is_number();
+    const double end = job["ended"].is_number() ? job["ended"].get<double>() : now;
+    rows.push_back({std::to_string(job["job"].get<int>()), word(job["name"]), word(job["state"]),
+                    std::to_string(job["priority"].get<int>()),
+                    text(resources_from_json(job["resources"])), word(job["node"]),
+                    clock_time(job["submitted"]),
+                    ran ? text(Seconds{std::max(0.0, end - job["started"].get<double>())}) : "-",
+                    job["epochs"].get<int>() > 0
+                        ? fmt::format("{}/{}", job["reported"].get<int>(), job["epochs"].get<int>())
+                        : "-",
+                    word(job["reason"])});
+  }
+  if (rows.size() == 1)
+    std::cout << (options.all ? "No jobs yet; `tandem submit SPEC` makes one.\n"
+                              : "Nothing waits or runs; `tandem queue --all` shows what is over.\n");
+  else
+    std::cout << columns(rows);
+  return kDone;
+}
+
+int cancel(const Options& options) {
+  Client client(options);
+  json jobs = json::array();
+  for (const auto& job : options.what) {
+    jobs.push_back(client.ask("DELETE", job_target(job)));
+    if (!options.json.alone()) std::cout << fmt::format("Job {} is {}.\n", job, word(jobs.back()["state"]));
+  }
+  options.json.write({{"jobs", jobs}});
+  return kDone;
+}
+
+int nodes(const Options& options) {
+  Client client(options);
+  const json answer = client.ask("GET", "/v1/nodes");
+  options.json.write(answer);
+  if (options.json.alone()) return kDone;
+  std::vector<std::vector<std::string>> rows{
+      {"NODE", "TYPE", "STATE", "CORES FREE", "MEMORY FREE", "GPUS FREE", "PACE", "POWER", "JOBS"}};
+  for (const auto& node : answer["nodes"]) {
+    std::string jobs;
+    for (const auto& job : node["jobs"]) jobs += (jobs.empty() ? "" : " ") + std::to_string(job.get<int>());
+    rows.push_back(
+        {word(node["node"]), word(node["type"]), word(node["state"]),
+         fmt::format("{} of {}", node["free_cores"].get<int>(), node["cores"].get<int>()),
+         fmt::format("{} of {}", text_bytes(node["free_memory"].get<Bytes>()),
+                     text_bytes(node["memory"].get<Bytes>())),
+         fmt::format("{} of {}", node["free_gpus"].get<int>(), node["gpus"].get<int>()),
+         fmt::format("{:.2f}", node["pace"].get<double>()),
+         node["idle_watts"].is_number() ? fmt::format("{:g} to {:g} W", node["idle_watts"].get<double>(),
+                                                      node["busy_watts"].get<double>())
+                                        : "not known",
+         jobs.empty() ? "-" : jobs});
+  }
+  std::cout << columns(rows);
+  return kDone;
+}
+
+std::string considered(const json& why) {
+  std::vector<std::vector<std::string>> rows{{"MACHINES", "NODES UP", "SCORE", "TIME", "ENERGY", ""}};
+  for (const auto& c : why["considered"]) {
+    const std::string refused = word(c["refused"]);
+    rows.push_back({word(c["type"]),
+                    fmt::format("{} of {}", c["up"].get<int>(), c["nodes"].get<int>()),
+                    refused.empty() || refused == "no room now" ? fmt::format("{:.3f}", c["score"].get<double>())
+                                                                : "-",
+                    c["expected_seconds"].is_number() ? text(Seconds{c["expected_seconds"].get<double>()})
+                                                      : "not known",
+                    c["expected_joules"].is_number() ? text(Joules{c["expected_joules"].get<double>()})
+                                                     : "not known",
+                    refused.empty() ? word(c["why"]).empty() ? "has room" : word(c["why"]) : refused});
+  }
+  return columns(rows);
+}
+
+int explain(const Options& options) {
+  Client client(options);
+  const json answer = client.ask("GET", job_target(options.what.front(), "/explain"));
+  options.json.write(answer);
+  if (options.json.alone()) return kDone;
+  const auto& why = answer["explanation"];
+  std::cout << fmt::format("Job {} ({}) is {}{}.\n", answer["job"].get<int>(), word(answer["name"]),
+                           word(answer["state"]),
+                           answer["node"].is_string() ? ", last on " + word(answer["node"]) : "");
+  if (!word(answer["reason"]).empty()) std::cout << "It ended because: " << word(answer["reason"]) << "\n";
+  std::cout << fmt::format("Policy {}{}; {}:\n\n", word(why["policy"]),
+                           why["energy_weight"].is_number()
+                               ? fmt::format(", energy weight {:g}", why["energy_weight"].get<double>())
+                               : "",
+                           word(answer["explains"]))
+            << considered(why) << "\n";
+  if (!word(why["verdict"]).empty()) std::cout << "So " << word(why["verdict"]) << ".\n";
+  if (why["ahead"].get<int>() > 0) std::cout << why["ahead"].get<int>() << " jobs are tried before it.\n";
+  if (why["expected_start"].is_number())
+    std::cout << "Expected start: " << clock_time(why["expected_start"]) << " (" << word(why["start_note"])
+              << ").\n";
+  else if (!word(why["start_note"]).empty())
+    std::cout << "When it starts cannot be told: " << word(why["start_note"]) << ".\n";
+  return kDone;
+}
+
+int output(const Options& options) {
+  std::cout << Client(options).text("GET", job_target(options.what.front(), "/output"));
+  return kDone;
+}
+
+CLI::App* add_question(CLI::App& app, Action& action, const std::shared_ptr<Options>& options,
+                       const char* name, const char* what, const char* examples,
+                       int (*answer)(const Options&)) {
+  CLI::App* command = add_command(app, name, what, examples);
+  options->add_to(*command);
+  command->callback([options, answer, &action] { action = [options, answer] { return answer(*options); }; });
+  return command;
+}
+
+}  // namespace
+
+void add_submit(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add_question(
+      app, action, options, "submit", "Queue jobs at a server (tandem serve)",
+      "  tandem submit examples/lenet-digits.yaml\n"
+      "  tandem submit job.yaml --wait && echo done\n"
+      "  tandem submit - < job.yaml\n\n"
+      "What a scheduler should know goes under `place:` in the spec:\n"
+      "  place: {priority: 5, energy_weight: 0.8, deadline: 2h, accelerator: V100, seconds: 20min}\n"
+      "Any command can be a job: program: {command: [./work.sh, --fast], plain: true}",
+      submit);
+  command->add_option("spec", options->what, "job specs (kind train or tune); - is standard input")
+      ->required()
+      ->type_name("SPEC...");
+  command->add_flag("--wait", options->wait, "until they are over; exit code 1 if one did not finish");
+}
+
+void add_queue(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      add_question(app, action, options, "queue", "Show the jobs of a server",
+                   "  tandem queue\n  tandem queue --all\n  tandem queue --state failed --json -", queue);
+  command->add_flag("-a,--all", options->all, "also those that are over");
+  command->add_option("--state", options->state, "only these")
+      ->check(CLI::IsMember({"open", "queued", "starting", "running", "stopping", "finished", "stopped", "failed"}));
+}
+
+void add_cancel(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  add_question(app, action, options, "cancel", "Cancel jobs of a server",
+               "  tandem cancel 12\n  tandem cancel lenet5-digits", cancel)
+      ->add_option("job", options->what, "its number, or its name (the newest)")
+      ->required()
+      ->type_name("JOB...");
+}
+
+void add_nodes(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  add_question(app, action, options, "nodes", "Show the nodes of a server, and what is free there",
+               "  tandem nodes\n  tandem nodes --json -", nodes);
+}
+
+void add_explain(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add_question(
+      app, action, options, "explain", "Why a job is where it is, or why it waits",
+      "  tandem explain 12\n  tandem explain lenet5-digits --json -", explain);
+  command->add_option("job", options->what, "its number, or its name")->required()->expected(1)->type_name("JOB");
+}
+
+void add_output(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  add_question(app, action, options, "output", "What a job of a server printed last",
+               "  tandem output 12", output)
+      ->add_option("job", options->what, "its number, or its name")
+      ->required()
+      ->expected(1)
+      ->type_name("JOB");
+}
+
+}  // namespace tandem::cli

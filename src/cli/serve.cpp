@@ -1,0 +1,135 @@
+// tandem serve: the scheduler as a server
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <atomic>
+#include <iostream>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "daemon/daemon.h"
+#include "platform/machine_lock.h"
+
+namespace tandem::cli {
+namespace {
+
+std::atomic<daemon::Daemon*> to_stop{nullptr};
+
+void on_signal(int) {
+  if (auto* server = to_stop.load()) server->stop();
+}
+
+struct Options {
+  StoreOption store;
+  DataOption data;
+  daemon::DaemonOptions daemon;
+  std::string listen = "127.0.0.1:8470", time, log = "info";
+  bool no_port = false;
+};
+
+// While a server has this machine, `tandem train` and others wait, as for each other.
+std::optional<platform::MachineLock> take_machine(const Options& options, const std::string& name) {
+  if (options.daemon.world.world != "local") return std::nullopt;
+  platform::MachineQueue queue(platform::MachineLock::default_file());
+  std::string owner;
+  auto lock = queue.take(fmt::format("server {} (pid {})", name, ::getpid()), &owner);
+  if (!lock)
+    throw UserError("this machine is at work on " + owner +
+                    "; wait for it, stop it, or serve another world (--world sim)");
+  return lock;
+}
+
+int serve(Options& options) {
+  options.data.apply();
+  auto store = options.store.open();
+  auto& wish = options.daemon;
+  if (!options.no_port) wish.listen = server::parse_address(options.listen);
+  if (const auto level = server::parse_level(options.log))
+    wish.log_from = *level;
+  else
+    throw UserError("--log must be debug, info, warning or error, not '" + options.log + "'");
+  if (!options.time.empty()) {
+    wish.world.slurm.time = parse_seconds(options.time);
+    if (!wish.world.slurm.time) throw UserError("--time must be a time such as 30min, not '" + options.time + "'");
+  }
+  wish.world.trainer = trainer_program().string();
+  wish.world.programs = own_folder();
+  wish.catalogue = catalogue();
+  const auto machine = take_machine(options, wish.name);
+  daemon::Daemon server(store, wish);
+  to_stop = &server;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+  std::string where;
+  for (const auto& address : server.addresses()) where += (where.empty() ? "" : " and ") + server::text(address);
+  std::cout << fmt::format(
+                   "Serving {} nodes under policy {} (run {}), at {}.\n"
+                   "Submit with: {} submit SPEC   Look with: {} queue   Stop with Ctrl-C; jobs are kept.\n",
+                   server.view().nodes.size(), wish.policy, server.run(), where, own_command(), own_command())
+            << std::flush;
+  server.serve();
+  to_stop = nullptr;
+  return kDone;
+}
+
+template <class Table>
+std::string listed(const Table& table) {
+  std::string out;
+  for (const auto& entry : table) out += "\n  " + entry.name + ": " + entry.description;
+  return out;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = add_command(
+      app, "serve", "Schedule jobs on this machine, a cluster or a simulated one, as a server",
+      "  tandem serve                                            this machine, HEATS' policy\n"
+      "  tandem serve --nodes examples/nodes-laptop.yaml         this machine as three unequal nodes\n"
+      "  tandem serve --world sim --nodes heats --pace 60        a simulated cluster, a minute a second\n"
+      "  tandem serve --world slurm --partition gpu --time 2h    a Slurm cluster, as its user\n"
+      "  curl http://127.0.0.1:8470/metrics                      for Prometheus");
+  auto& wish = options->daemon;
+  options->store.add_to(*command);
+  options->data.add_to(*command);
+  command->add_option("--world", wish.world.world, "where jobs run:" + listed(daemon::worlds()))
+      ->type_name("NAME")
+      ->capture_default_str();
+  std::string policies;
+  for (const auto& entry : place::policies()) policies += "\n  " + entry.name + ": " + entry.description;
+  command->add_option("--policy", wish.policy, "who runs next, and where:" + policies)
+      ->type_name("NAME[:OPTION=VALUE...]")
+      ->capture_default_str();
+  command->add_option("--nodes", wish.world.nodes, "the nodes: a ready cluster (tandem sim --help) or a file")
+      ->type_name("NAME|FILE");
+  command->add_option("--name", wish.name, "of the server; each name has its own jobs")
+      ->check(CLI::Validator(
+          [](const std::string& name) {
+            const bool good = !name.empty() && name.size() <= 32 &&
+                              name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                     "0123456789-_") == std::string::npos;
+            return good ? std::string() : "must be at most 32 letters, digits, - and _";
+          },
+          "NAME"))
+      ->capture_default_str();
+  command->add_option("--listen", options->listen, "address and port; beyond loopback the token is asked for")
+      ->type_name("ADDRESS:PORT")
+      ->capture_default_str();
+  command->add_flag("--no-port", options->no_port, "the Unix socket alone");
+  command->add_option("--pace", wish.world.pace, "--world sim: simulated seconds a second")
+      ->check(CLI::Range(1e-3, 1e9));
+  command->add_option("--seed", wish.seed, "of random policies")->capture_default_str();
+  command->add_option("--log", options->log, "least level: debug, info, warning, error")->capture_default_str();
+  const std::string slurm = "Slurm";
+  command->add_option("--partition", wish.world.slurm.partition, "of every job")->group(slurm);
+  command->add_option("--account", wish.world.slurm.account, "of every job")->group(slurm);
+  command->add_option("--qos", wish.world.slurm.qos, "of every job")->group(slurm);
+  command->add_option("--constraint", wish.world.slurm.constraint, "of every job")->group(slurm);
+  command->add_option("--time", options->time, "limit of each Slurm job")->type_name("TIME")->group(slurm);
+  command->callback([options, &action] { action = [options] { return serve(*options); }; });
+}
+
+}  // namespace tandem::cli

@@ -1,0 +1,38 @@
+// The nodes of a view as a policy sees them: machine types, and what is free on the nodes of each.
+//
+// Nodes of the same type, size and traits are one machine type, numbered by their first node. A node that is
+// down belongs to the type it was of and has no room. Made anew from the view whenever it is needed, so there
+// is nothing to keep in step. Pure; values.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "event/view.h"
+#include "place/kit.h"
+#include "place/nodes.h"
+
+namespace tandem::place {
+
+struct Cluster {
+  struct Place {
+    std::uint32_t type = 0, index = 0;  // in the type's pool
+  };
+  std::vector<MachineType> types{};
+  std::vector<NodeTraits> traits{};          // by type
+  std::vector<std::vector<NodeId>> nodes{};  // by type: those of its pool
+  std::vector<Place> place{};                // by node
+  std::vector<Pool> pools{};                 // by type
+
+  void give_back(const TaskView&);  // what the task holds now
+  bool take_again(const TaskView&);
+};
+
+Cluster cluster_of(const View&);
+
+Amount amount_of(const Resources&);
+// What a task that waits asks for: the thriftiest of its options where it has several.
+Resources wanted_of(const TaskView&);
+TaskWish wish_of(const View&, const TaskView&);
+
+}  // namespace tandem::place

@@ -1,0 +1,136 @@
+#include "place/experience.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tandem::place {
+namespace {
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Jobs without a family are alike only to themselves.
+const std::string& family_of(const JobView& job) {
+  return job.spec.place.family;
+}
+
+double work_of(const JobView& job) {
+  return job.spec.place.work > 0 ? job.spec.place.work : 1;
+}
+
+std::string machine_of(const NodeView& node) {
+  return node.type.empty() ? node.name : node.type;
+}
+
+const JobView& job_of(const View& view, const TaskView& task) {
+  return view.jobs[static_cast<std::size_t>(task.job)];
+}
+
+}  // namespace
+
+const char* name(Expected::From from) {
+  switch (from) {
+    case Expected::From::learnt:
+      return "learnt from tasks like it";
+    case Expected::From::related:
+      return "learnt on other machines";
+    case Expected::From::declared:
+      return "as the job says";
+    case Expected::From::nothing:
+      return "not known: machines are compared by their pace";
+  }
+  return "?";
+}
+
+double added_joules(const NodeTraits& traits, const Amount& node, int cores, double seconds) {
+  if (!traits.idle || !traits.busy || node.milli_cores <= 0) return 0;
+  const double share = std::min(1.0, 1000.0 * cores / static_cast<double>(node.milli_cores));
+  return (traits.busy->value - traits.idle->value) * share * seconds;
+}
+
+void Experience::saw(const View& view, const Event& event) {
+  const auto* ended = std::get_if<TaskEnded>(&event.body);
+  if (!ended) return;
+  const auto& task = view.tasks[static_cast<std::size_t>(ended->task)];
+  const auto& job = job_of(view, task);
+  const bool whole =
+      task.attempt == 1 && !task.evicted && !job.cancelled && !job.tune && task.reported() >= job.spec.epochs;
+  if (!whole || family_of(job).empty() || task.ended_at <= task.started_at) return;
+  const auto& node = view.nodes[static_cast<std::size_t>(task.node)];
+  auto& runs = runs_[{family_of(job), machine_of(node)}];
+  const double joules = task.energy_complete ? task.joules().value : 0;
+  runs.push_back({work_of(job), task.granted.cores, (task.ended_at - task.started_at).value, joules});
+  if (runs.size() > kKept) runs.erase(runs.begin());
+}
+
+std::size_t Experience::runs(const std::string& family, const std::string& machine) const {
+  const auto found = runs_.find({family, machine});
+  return found == runs_.end() ? 0 : found->second.size();
+}
+
+Expected Experience::from_runs(const std::vector<Run>& runs, double work, int cores) const {
+  const bool energy = std::all_of(runs.begin(), runs.end(), [](const Run& run) { return run.joules > 0; });
+  if (runs.size() >= kFewest) {
+    HeatsModel model(1, {});
+    for (const auto& run : runs)
+      model.learn(0, {0, run.work, static_cast<double>(run.cores), 0, 1},
+                  {run.seconds, energy ? run.joules : 1});
+    model.fit();
+    const auto said = model.predict(0, {0, work, static_cast<double>(cores), 0, 1});
+    return {said.seconds, energy ? said.joules : 0, Expected::From::learnt};
+  }
+  std::vector<double> seconds, joules;
+  for (const auto& run : runs) {
+    seconds.push_back(run.seconds / run.work);
+    joules.push_back(run.joules / run.work);
+  }
+  return {median(seconds) * work, energy ? median(joules) * work : 0, Expected::From::learnt};
+}
+
+Expected Experience::expect(const View& view, const TaskView& task, const Cluster& cluster,
+                            std::uint32_t type) const {
+  const auto& job = job_of(view, task);
+  const auto& here = cluster.traits[type];
+  const int cores = wanted_of(task).cores;
+  const auto by_power = [&](double seconds) {
+    return added_joules(here, cluster.types[type].node, cores, seconds);
+  };
+  if (!family_of(job).empty()) {
+    const auto found = runs_.find({family_of(job), cluster.types[type].name});
+    if (found != runs_.end()) {
+      auto out = from_runs(found->second, work_of(job), cores);
+      // Stated power is the same yardstick on every type; what was measured on some only is not.
+      out.joules = here.idle ? by_power(out.seconds) : out.joules;
+      return out;
+    }
+    std::vector<double> at_pace_one;
+    for (std::uint32_t other = 0; other < cluster.types.size(); ++other)
+      if (const auto ran = runs_.find({family_of(job), cluster.types[other].name}); ran != runs_.end())
+        at_pace_one.push_back(from_runs(ran->second, work_of(job), cores).seconds *
+                              cluster.traits[other].pace);
+    if (!at_pace_one.empty()) {
+      const double seconds = median(at_pace_one) / here.pace;
+      return {seconds, by_power(seconds), Expected::From::related};
+    }
+  }
+  const double seconds = (job.spec.place.seconds ? job.spec.place.seconds->value : 1) / here.pace;
+  return {seconds, by_power(seconds),
+          job.spec.place.seconds ? Expected::From::declared : Expected::From::nothing};
+}
+
+Prediction LivePredictor::predict(std::uint32_t task, std::uint32_t type) {
+  const auto said = experience_.expect(view_, view_.tasks[task], cluster_, type);
+  return {said.seconds, said.joules};
+}
+
+bool LivePredictor::knows_energy(TaskId task) const {
+  const auto& view = view_.tasks[static_cast<std::size_t>(task)];
+  for (std::uint32_t type = 0; type < cluster_.types.size(); ++type)
+    if (experience_.expect(view_, view, cluster_, type).joules <= 0) return false;
+  return true;
+}
+
+}  // namespace tandem::place

@@ -1,0 +1,69 @@
+// What running jobs taught about time and energy, and what that says of a task on a machine type.
+//
+// Of each family and machine type the costs of the last tasks are kept: seconds and joules a unit of work on
+// so many cores. While there are few, their median says what the next one costs; from kFewest on HEATS'
+// regression does (heats_model.h). A type on which the family never ran is told from those on which it did,
+// by the pace of the machines and their stated power; where it ran nowhere, from what the job itself says
+// (place.seconds), and where that says nothing, machines are compared as if the work were one second.
+// Energy is what the task adds to the idle machine; where somebody's power is not known, there is none, and
+// placement goes by time alone.
+//
+// A task counts if one attempt ran from its beginning to its end. Its state is a fold over events. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "event/view.h"
+#include "place/cluster.h"
+#include "place/heats_model.h"
+
+namespace tandem::place {
+
+struct Expected {
+  double seconds = 0, joules = 0;  // joules 0: nobody knows
+  enum class From { learnt, related, declared, nothing } from = From::nothing;
+};
+const char* name(Expected::From);  // "learnt from 12 like it" is made by who shows it
+
+class Experience {
+ public:
+  static constexpr std::size_t kFewest = 5, kKept = 64;
+
+  void saw(const View&, const Event&);  // after the view took the event
+  Expected expect(const View&, const TaskView&, const Cluster&, std::uint32_t type) const;
+  std::size_t runs(const std::string& family, const std::string& machine) const;
+
+ private:
+  struct Run {
+    double work = 1;
+    int cores = 1;
+    double seconds = 0, joules = 0;  // 0: not measured
+  };
+  using Key = std::pair<std::string, std::string>;  // family, machine
+  Expected from_runs(const std::vector<Run>&, double work, int cores) const;
+
+  std::map<Key, std::vector<Run>> runs_;
+};
+
+// What the task adds to an idle node in so many seconds, from the node's stated power; 0: not stated.
+double added_joules(const NodeTraits&, const Amount& node, int cores, double seconds);
+
+// For rankings: tasks by their id.
+class LivePredictor final : public Predictor {
+ public:
+  LivePredictor(const Experience& experience, const View& view, const Cluster& cluster)
+      : experience_(experience), view_(view), cluster_(cluster) {}
+  Prediction predict(std::uint32_t task, std::uint32_t type) override;
+  // Can energy be told on every type?
+  bool knows_energy(TaskId) const;
+
+ private:
+  const Experience& experience_;
+  const View& view_;
+  const Cluster& cluster_;
+};
+
+}  // namespace tandem::place

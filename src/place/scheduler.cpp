@@ -1,0 +1,33 @@
+#include "place/scheduler.h"
+
+#include "place/scheduler_round.h"
+#include "place/unwanted.h"
+
+namespace tandem::place {
+
+std::vector<DecisionBody> Scheduler::step(const View& view, const Event& event) {
+  experience_.saw(view, event);
+  std::vector<DecisionBody> out;
+  for (auto& stop : stops_of_unwanted(view)) out.push_back(std::move(stop));
+  const bool woke = std::holds_alternative<Woke>(event.body);
+  const bool reschedules =
+      policy_.heats && policy_.heats->moves != HeatsOptions::Moves::none && policy_.heats->every > 0;
+  if (view.waiting.empty() && !(reschedules && !view.holding.empty())) return out;
+  Round round(policy_, seed_, experience_, view);
+  round.go_on();
+  round.serve();
+  if (reschedules && woke && view.waiting.empty()) round.reschedule();
+  if (reschedules) round.wake_again();
+  for (auto& decision : round.take()) out.push_back(std::move(decision));
+  return out;
+}
+
+void Scheduler::fold(const View& view, const Event& event, std::span<const Decision>) {
+  experience_.saw(view, event);
+}
+
+Explanation Scheduler::explain(const View& view, TaskId task) const {
+  return Round(policy_, seed_, experience_, view).explain(task);
+}
+
+}  // namespace tandem::place

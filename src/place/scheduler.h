@@ -1,0 +1,67 @@
+// The allocator of a cluster: the only one who starts, moves and stops tasks where many jobs share nodes.
+//
+// It is the control loop's host of a placement policy (policies.h), as sim/replay.h is the trace level's: the
+// same queue order, the same filters, weighers and HEATS scores, on nodes that join, fail and come back.
+// Rules, in order:
+//   1. tasks that are wanted no more are stopped; tasks that reported and are asked for again go on;
+//   2. those that wait are tried in the policy's order, on the machine types in the order it ranks them; of
+//      these, types that would miss the job's deadline come last. Where the policy blocks, the first that
+//      finds no room ends the round; a policy that backfills lets others pass who do not delay it;
+//   3. a policy that preempts stops the lowest running below a task that finds no room, and no more than it
+//      needs. They go on later from their checkpoint, if they keep any;
+//   4. HEATS, every x seconds while nobody waits: a running task that would be better off elsewhere, its
+//      move included, is stopped and starts there. Its program goes on from its checkpoint; a plain one
+//      starts over, and that is part of what the move costs.
+// `to-the-end`: as all who wait are tried in each round, who finds no room is behind those that did already.
+// State beside the view: what was learnt of run times (experience.h).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "event/policy.h"
+#include "place/experience.h"
+#include "place/policies.h"
+
+namespace tandem::place {
+
+// One machine type a task was held against.
+struct Consideration {
+  std::string type{};
+  std::size_t nodes = 0, up = 0;
+  std::string refused{};  // by a filter, or for want of room; "": it could start there
+  double score = 0;
+  std::string why{};  // of the score
+  Expected expected{};
+};
+
+struct Explanation {
+  std::string policy{};
+  std::optional<double> energy_weight{};  // HEATS'
+  std::vector<Consideration> types{};     // best first, then those refused
+  std::string verdict{};                  // one sentence
+  int ahead = 0;                          // tasks tried before it
+  std::optional<Seconds> expected_start{};
+  std::string start_note{};  // why none, or what it rests on
+};
+
+class Scheduler final : public tandem::Policy {
+ public:
+  Scheduler(place::Policy policy, std::uint64_t seed) : policy_(std::move(policy)), seed_(seed) {}
+
+  std::vector<DecisionBody> step(const View&, const Event&) override;
+  void fold(const View&, const Event&, std::span<const Decision>) override;
+
+  // Of a task that waits: why, and what would be best for it now.
+  Explanation explain(const View&, TaskId) const;
+  const Experience& experience() const { return experience_; }
+  const place::Policy& policy() const { return policy_; }
+
+ private:
+  place::Policy policy_;
+  std::uint64_t seed_;
+  Experience experience_;
+};
+
+}  // namespace tandem::place

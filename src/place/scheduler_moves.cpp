@@ -1,0 +1,210 @@
+// Who makes room for whom: preemption, backfill, and HEATS' rescheduling.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <tuple>
+
+#include "place/scheduler_round.h"
+#include "place/unwanted.h"
+
+namespace tandem::place {
+
+// ---- preemption ----
+
+std::vector<TaskId> Round::lower_than(TaskId id, std::uint32_t type) const {
+  std::vector<TaskId> out;
+  for (const TaskId other : view_.holding) {
+    const auto& t = task(other);
+    const bool there = cluster_.place[static_cast<std::size_t>(t.node)].type == type;
+    const bool leaves = t.state == TaskState::stopping || wanted_no_more(view_, t) ||
+                        std::find(evicted_.begin(), evicted_.end(), other) != evicted_.end();
+    if (there && !leaves && priority(other) < priority(id)) out.push_back(other);
+  }
+  // The lowest first, and of equals who ran the shortest.
+  std::sort(out.begin(), out.end(), [&](TaskId a, TaskId b) {
+    const auto key = [&](TaskId t) { return std::tuple(priority(t), -task(t).started_at.value, -t); };
+    return key(a) < key(b);
+  });
+  return out;
+}
+
+void Round::make_room(TaskId id) {
+  const auto wish = wish_of(view_, task(id));
+  if (!soon_) {
+    auto later = cluster_;
+    for (const TaskId other : view_.holding)
+      if (task(other).state == TaskState::stopping || wanted_no_more(view_, task(other)))
+        later.give_back(task(other));
+    soon_ = std::move(later.pools);
+  }
+  const auto types = ranked(id, wish);
+  std::vector<Share> taken;
+  for (const auto type : types)  // room is on its way
+    if ((*soon_)[type].take(wish.part, 1, taken, ranking(id).where(type))) return;
+  for (const auto type : ranking(id).allowed(wish, all_types_))
+    if (evict_on(id, type, *soon_)) return;
+}
+
+bool Round::evict_on(TaskId id, std::uint32_t type, std::vector<Pool>& soon) {
+  const auto wish = wish_of(view_, task(id));
+  const auto lower = lower_than(id, type);
+  const auto held = [&](TaskId t) {
+    return Amount{task(t).cores_held * std::int64_t{1000}, task(t).memory_held, task(t).gpus_held, 0};
+  };
+  const auto share = [&](TaskId t) {
+    return Share{cluster_.place[static_cast<std::size_t>(task(t).node)].index, 1, 0};
+  };
+  std::vector<Share> taken;
+  std::size_t gone = 0;
+  bool room = false;
+  while (!room && gone < lower.size()) {
+    soon[type].give_back(held(lower[gone]), share(lower[gone]));
+    ++gone;
+    room = soon[type].take(wish.part, 1, taken, ranking(id).where(type));
+  }
+  // Whoever still has room where it was stays; that is everyone where it was all in vain.
+  for (std::size_t i = gone; i-- > 0;) {
+    const Share here = share(lower[i]);
+    if (soon[type].take_there(held(lower[i]), {&here, 1})) continue;
+    evicted_.push_back(lower[i]);
+    out_.push_back(Stop{lower[i], task(lower[i]).attempt,
+                        fmt::format("makes room for job {} of priority {}", task(id).job, priority(id)),
+                        true});
+  }
+  return room;
+}
+
+// ---- backfill ----
+
+double Round::left(TaskId id) const {
+  const auto& t = task(id);
+  const auto type = cluster_.place[static_cast<std::size_t>(t.node)].type;
+  const double begun = t.state == TaskState::starting ? view_.now.value : t.started_at.value;
+  return std::max(0.0, begun + seconds(id, type) - view_.now.value);
+}
+
+// When the task can start at the latest if those that run end as predicted, and what is free beside it then.
+void Round::reserve(TaskId id) {
+  std::vector<std::pair<double, TaskId>> ends;
+  for (const TaskId other : view_.holding) ends.emplace_back(left(other), other);
+  std::sort(ends.begin(), ends.end());
+  const auto wish = wish_of(view_, task(id));
+  const auto types = ranking(id).allowed(wish, all_types_);
+  auto later = cluster_;
+  reserved_.emplace();
+  reserved_->in = std::numeric_limits<double>::infinity();
+  std::vector<Share> taken;
+  for (const auto& [in, other] : ends) {
+    later.give_back(task(other));
+    const auto type = later.place[static_cast<std::size_t>(task(other).node)].type;
+    const bool useful = std::find(types.begin(), types.end(), type) != types.end();
+    if (!useful || !later.pools[type].take(wish.part, 1, taken)) continue;
+    reserved_->in = in;
+    break;
+  }
+  reserved_->then = std::move(later.pools);
+}
+
+bool Round::may_pass(TaskId id, const Spot& spot) {
+  const auto expected = experience_.expect(view_, task(id), cluster_, spot.type);
+  if (expected.from != Expected::From::nothing && expected.seconds <= reserved_->in) return true;
+  const Share here{spot.index, 1, 0};
+  return reserved_->then[spot.type].take_there(amount_of(wanted_of(task(id))), {&here, 1});
+}
+
+// ---- HEATS' rescheduling ----
+
+void Round::reschedule() {
+  for (const TaskId id : view_.holding)
+    if (task(id).state == TaskState::running && !wanted_no_more(view_, task(id))) consider_move(id);
+}
+
+void Round::consider_move(TaskId id) {
+  const auto& t = task(id);
+  const auto here = cluster_.place[static_cast<std::size_t>(t.node)].type;
+  const auto expected = experience_.expect(view_, t, cluster_, here);
+  if (expected.from == Expected::From::nothing) return;
+  const auto wish = wish_of(view_, t);
+  const auto& spec = job(id).spec;
+  const double done =
+      spec.epochs > 0 ? static_cast<double>(t.reported()) / static_cast<double>(spec.epochs) : 0;
+  const double rest = spec.program.plain ? left(id) / expected.seconds : 1 - done;
+  if (!(rest > 0)) return;
+  // A plain program starts over, so all of it is to be done there.
+  const double redo = spec.program.plain ? 1 / rest : 1;
+  std::vector<HeatsOption> there;
+  for (const auto type : ranking(id).allowed(wish, all_types_)) {
+    if (type == here || !cluster_.pools[type].room(wish.part, ranking(id).where(type))) continue;
+    const auto said = predictor_.predict(static_cast<std::uint32_t>(id), type);
+    there.push_back({type, {said.seconds * redo, said.joules * redo}});
+  }
+  auto options = *policy_.heats;
+  options.moves = HeatsOptions::Moves::stateful;  // one process of a task at a time
+  const auto better = better_place(options, weight(id), rest, {expected.seconds, expected.joules}, there);
+  if (!better) return;
+  std::vector<Share> taken;
+  cluster_.pools[*better].take(wish.part, 1, taken, ranking(id).where(*better));
+  out_.push_back(Stop{id, t.attempt,
+                      fmt::format("moves from {} to {}, where the rest of it fits better",
+                                  cluster_.types[here].name, cluster_.types[*better].name),
+                      true});
+}
+
+void Round::wake_again() {
+  const double every = policy_.heats->every;
+  const Seconds at{(std::floor(view_.now.value / every) + 1) * every};
+  for (const auto& [id, decision] : view_.open)
+    if (const auto* wake = std::get_if<Wake>(&decision.body); wake && wake->at == at) return;
+  out_.push_back(Wake{at});
+}
+
+// ---- when will it start? ----
+
+std::optional<Seconds> Round::expected_start(TaskId id) {
+  auto later = cluster_;
+  using End = std::pair<double, std::function<void()>>;
+  const auto by_time = [](const End& a, const End& b) { return a.first > b.first; };
+  std::priority_queue<End, std::vector<End>, decltype(by_time)> ends(by_time);
+  const auto known = [&](TaskId t, std::uint32_t type) {
+    return experience_.expect(view_, task(t), cluster_, type).from != Expected::From::nothing;
+  };
+  for (const TaskId other : view_.holding) {
+    if (!known(other, cluster_.place[static_cast<std::size_t>(task(other).node)].type)) return std::nullopt;
+    ends.emplace(left(other), [&later, this, other] { later.give_back(task(other)); });
+  }
+  auto line = in_order();
+  for (double now = 0;;) {
+    for (auto next = line.begin(); next != line.end();) {
+      const auto wish = wish_of(view_, task(*next));
+      std::vector<Share> taken;
+      std::optional<std::uint32_t> type;
+      for (const auto candidate : ranked(*next, wish))
+        if (later.pools[candidate].take(wish.part, 1, taken, ranking(*next).where(candidate))) {
+          type = candidate;
+          break;
+        }
+      if (!type && policy_.order->blocks) break;
+      if (!type) {
+        ++next;
+        continue;
+      }
+      if (*next == id) return view_.now + Seconds{now};
+      if (!known(*next, *type)) return std::nullopt;
+      ends.emplace(now + seconds(*next, *type),
+                   [&later, type = *type, part = wish.part, share = taken.front()] {
+                     later.pools[type].give_back(part, share);
+                   });
+      next = line.erase(next);
+    }
+    if (ends.empty()) return std::nullopt;
+    now = ends.top().first;
+    ends.top().second();
+    ends.pop();
+  }
+}
+
+}  // namespace tandem::place

@@ -1,0 +1,175 @@
+#include "place/scheduler_round.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+#include "base/random.h"
+#include "place/unwanted.h"
+
+namespace tandem::place {
+
+Round::Round(const place::Policy& policy, std::uint64_t seed, const Experience& experience, const View& view)
+    : policy_(policy),
+      seed_(seed),
+      experience_(experience),
+      view_(view),
+      cluster_(cluster_of(view)),
+      predictor_(experience_, view_, cluster_),
+      all_types_(cluster_.types.size()) {
+  std::iota(all_types_.begin(), all_types_.end(), 0U);
+}
+
+// Energy counts only where it can be told on every type: otherwise machines nobody knows would look thrifty.
+double Round::weight(TaskId id) const {
+  if (!policy_.heats || !predictor_.knows_energy(id)) return 0;
+  if (const auto& own = job(id).spec.place.energy_weight) return *own;
+  if (policy_.heats->random_h) return Random(seed_, static_cast<std::uint64_t>(id)).uniform();
+  return policy_.heats->h;
+}
+
+Ranking& Round::ranking(TaskId id) {
+  const double h = weight(id);
+  auto& found = rankings_[h];
+  if (!found) {
+    auto policy = policy_;
+    if (policy.heats) policy.heats->h = h, policy.heats->random_h = false;
+    found = std::make_unique<Ranking>(policy, cluster_.types, &predictor_, seed_);
+  }
+  return *found;
+}
+
+double Round::seconds(TaskId id, std::uint32_t type) const {
+  return experience_.expect(view_, task(id), cluster_, type).seconds;
+}
+
+// Types in the order in which they are tried; those that would miss the job's deadline last.
+std::vector<std::uint32_t> Round::ranked(TaskId id, const TaskWish& wish) {
+  auto& ranks = ranking(id);
+  auto allowed = ranks.allowed(wish, all_types_);
+  if (!policy_.heats && !policy_.kit)
+    std::stable_sort(allowed.begin(), allowed.end(),
+                     [&](auto a, auto b) { return seconds(id, a) < seconds(id, b); });
+  auto out = ranks.rank(static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(task(id).attempt), wish,
+                        allowed, cluster_.pools);
+  if (const auto& deadline = job(id).spec.place.deadline) {
+    const double left = (job(id).submitted_at + *deadline - view_.now).value;
+    std::stable_partition(out.begin(), out.end(), [&](auto type) { return seconds(id, type) <= left; });
+  }
+  return out;
+}
+
+void Round::go_on() {
+  for (const TaskId id : view_.waiting) {
+    const auto& t = task(id);
+    if (!t.alive || wanted_no_more(view_, t)) continue;
+    if (t.parked) {
+      auto& pool = cluster_.pools[cluster_.place[static_cast<std::size_t>(t.node)].type];
+      Amount cores;
+      cores.milli_cores = t.granted.cores * std::int64_t{1000};
+      const Share here{cluster_.place[static_cast<std::size_t>(t.node)].index, 1, 0};
+      if (!pool.take_there(cores, {&here, 1})) continue;
+      out_.push_back(Resize{id, t.attempt, t.granted});
+    }
+    out_.push_back(Continue{id, t.attempt, t.reported()});
+  }
+}
+
+std::vector<TaskId> Round::in_order() const {
+  using Key = std::tuple<double, double, TaskId>;
+  std::vector<Key> keys;
+  for (const TaskId id : view_.waiting) {
+    const auto& t = task(id);
+    if (t.alive || wanted_no_more(view_, t)) continue;
+    JobFacts facts{job(id).submitted_at.value, 0, 1, priority(id)};
+    for (const auto type : all_types_)
+      facts.seconds = facts.seconds == 0 ? seconds(id, type) : std::min(facts.seconds, seconds(id, type));
+    const double asked = t.requested_at.value;
+    keys.emplace_back(policy_.order->key ? policy_.order->key(facts) : asked, asked, id);
+  }
+  std::sort(keys.begin(), keys.end());
+  std::vector<TaskId> out;
+  for (const auto& key : keys) out.push_back(std::get<TaskId>(key));
+  return out;
+}
+
+void Round::serve() {
+  for (const TaskId id : in_order()) {
+    if (place(id)) continue;
+    if (policy_.preemption != Preemption::none) make_room(id);
+    if (policy_.order->blocks) return;
+    if (policy_.backfill && !reserved_) reserve(id);
+  }
+}
+
+bool Round::place(TaskId id) {
+  const auto wish = wish_of(view_, task(id));
+  const double h = weight(id);
+  const auto alike = [&](const auto& other) {
+    const auto& [part, parts, architecture, accelerator, labels] = other.first;
+    return other.second == h && part == wish.part && architecture == wish.architecture &&
+           accelerator == wish.accelerator && labels == wish.labels;
+  };
+  if (!reserved_ && std::any_of(in_vain_.begin(), in_vain_.end(), alike)) return false;
+  for (const auto type : ranked(id, wish)) {
+    std::vector<Share> taken;
+    if (!cluster_.pools[type].take(wish.part, 1, taken, ranking(id).where(type))) continue;
+    const Spot spot{type, taken.front().node, cluster_.nodes[type][taken.front().node]};
+    if (reserved_ && !may_pass(id, spot)) {
+      cluster_.pools[type].give_back(wish.part, taken.front());
+      continue;
+    }
+    start(id, spot);
+    return true;
+  }
+  if (in_vain_.size() < 64) in_vain_.emplace_back(wish, h);
+  return false;
+}
+
+void Round::start(TaskId id, const Spot& spot) {
+  out_.push_back(Start{id, task(id).attempt + 1, spot.node, wanted_of(task(id))});
+}
+
+Explanation Round::explain(TaskId id) {
+  Explanation out;
+  out.policy = policy_.name;
+  if (policy_.heats) out.energy_weight = weight(id);
+  const auto wish = wish_of(view_, task(id));
+  for (const auto& row :
+       ranking(id).explain(static_cast<std::uint32_t>(id), wish, all_types_, cluster_.pools)) {
+    const auto& type = cluster_.types[row.type];
+    Consideration c{type.name,
+                    type.count,
+                    0,
+                    row.refused,
+                    row.score,
+                    row.why,
+                    experience_.expect(view_, task(id), cluster_, row.type)};
+    for (const NodeId node : cluster_.nodes[row.type])
+      c.up += view_.nodes[static_cast<std::size_t>(node)].capacity.cores > 0;
+    const bool ever = Pool(type.node, type.count).could_ever(wish.part, 1);
+    if (!ever) c.refused = fmt::format("{} asked for, a node has {}", text(wish.part), text(type.node));
+    out.types.push_back(std::move(c));
+  }
+  const auto line = in_order();
+  const auto place = std::find(line.begin(), line.end(), id);
+  out.ahead = place == line.end() ? 0 : static_cast<int>(place - line.begin());
+  if (place == line.end()) return out;
+  const bool can = std::any_of(out.types.begin(), out.types.end(),
+                               [](const Consideration& c) { return c.refused.empty(); });
+  const bool ever = std::any_of(out.types.begin(), out.types.end(),
+                                [](const Consideration& c) { return c.refused == "no room now"; });
+  out.verdict = can    ? "there is room for it; it is behind others, or starts with the next event"
+                : ever ? "no machine that it may use has room now"
+                       : "no machine here can ever run it: change what it asks for, or add such a machine";
+  if (!can && !ever) return out;
+  out.expected_start = expected_start(id);
+  out.start_note = out.expected_start ? "from the run times expected of those before it"
+                                      : "the run time of somebody before it is not known (place.seconds)";
+  return out;
+}
+
+}  // namespace tandem::place

@@ -1,0 +1,73 @@
+// One look of the scheduler at the cluster: what is free, who waits, and what follows (scheduler.h).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "place/scheduler.h"
+
+namespace tandem::place {
+
+class Round {
+ public:
+  Round(const place::Policy&, std::uint64_t seed, const Experience&, const View&);
+
+  void go_on();       // those that reported and are asked for again
+  void serve();       // those that wait
+  void reschedule();  // HEATS: those that run
+  void wake_again();  // for the next rescheduling
+
+  // Of those that wait without a process: in the order they are tried.
+  std::vector<TaskId> in_order() const;
+  Explanation explain(TaskId);
+  std::vector<DecisionBody> take() { return std::move(out_); }
+
+ private:
+  struct Spot {
+    std::uint32_t type = 0, index = 0;
+    NodeId node = 0;
+  };
+
+  const TaskView& task(TaskId id) const { return view_.tasks[static_cast<std::size_t>(id)]; }
+  const JobView& job(TaskId id) const { return view_.jobs[static_cast<std::size_t>(task(id).job)]; }
+  int priority(TaskId id) const { return job(id).spec.place.priority; }
+  double weight(TaskId) const;  // HEATS' H for the task
+  Ranking& ranking(TaskId);
+  std::vector<std::uint32_t> ranked(TaskId, const TaskWish&);
+  double seconds(TaskId id, std::uint32_t type) const;
+
+  bool place(TaskId);
+  void start(TaskId, const Spot&);
+  // Preemption (scheduler_moves.cpp)
+  void make_room(TaskId);
+  bool evict_on(TaskId, std::uint32_t type, std::vector<Pool>& soon);
+  std::vector<TaskId> lower_than(TaskId, std::uint32_t type) const;
+  // Backfill
+  void reserve(TaskId);
+  bool may_pass(TaskId, const Spot&);
+  double left(TaskId) const;  // seconds until it ends, as predicted
+  std::optional<Seconds> expected_start(TaskId);
+  void consider_move(TaskId);
+
+  const place::Policy& policy_;
+  std::uint64_t seed_;
+  const Experience& experience_;
+  const View& view_;
+  Cluster cluster_;
+  LivePredictor predictor_;
+  std::vector<std::uint32_t> all_types_;
+  std::map<double, std::unique_ptr<Ranking>> rankings_;  // by H
+  std::vector<DecisionBody> out_;
+  std::optional<std::vector<Pool>> soon_;  // once those that are being stopped are gone
+  struct Reserved {
+    double in = 0;             // seconds from now
+    std::vector<Pool> then{};  // what is left beside it
+  };
+  std::optional<Reserved> reserved_;
+  std::vector<std::pair<TaskWish, double>> in_vain_;  // wish and H that found no room in this round
+  std::vector<TaskId> evicted_;
+};
+
+}  // namespace tandem::place

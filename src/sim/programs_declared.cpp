@@ -1,0 +1,16 @@
+#include "sim/programs_declared.h"
+
+#include <algorithm>
+
+namespace tandem::sim {
+
+ProgramEpoch DeclaredPrograms::epoch(const ProgramRun& run, std::int64_t, bool) {
+  const auto found = pace_.find(run.machine);
+  const double pace = (found == pace_.end() ? 1 : found->second) * run.granted.speed;
+  const double all = run.spec.place.seconds ? run.spec.place.seconds->value : kOtherwise;
+  ProgramEpoch out;
+  out.seconds = Seconds{all / pace / static_cast<double>(std::max<std::int64_t>(run.epochs, 1))};
+  return out;
+}
+
+}  // namespace tandem::sim

@@ -1,0 +1,26 @@
+// Programs that take as long as their jobs say (place.seconds), on machines of different paces. For a server
+// in a simulated world: what is submitted there says how long it takes, since nothing is run.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "sim/programs.h"
+
+namespace tandem::sim {
+
+class DeclaredPrograms final : public Programs {
+ public:
+  static constexpr double kOtherwise = 60;  // s, of a job that does not say
+
+  // How fast each machine type is; 1 where it is not listed.
+  explicit DeclaredPrograms(std::map<std::string, double> pace) : pace_(std::move(pace)) {}
+  ProgramStart start(const ProgramRun&) override { return {}; }
+  ProgramEpoch epoch(const ProgramRun&, std::int64_t number, bool first) override;
+
+ private:
+  std::map<std::string, double> pace_;
+};
+
+}  // namespace tandem::sim

@@ -65,15 +65,14 @@ Connection::Connection(Hub& hub, Socket socket, Caller caller, std::uint64_t id)
 
 Connection::~Connection() {
   release_body();
-  leave_line();
-  hub_.left(this);
+  close();
 }
 
 void Connection::close() {
   leave_line();
-  hub_.left(this);
   timer_.cancel();
   stream_.close();  // whatever waits on it ends now
+  hub_.left(this);
 }
 
 void Connection::stop() {

@@ -153,6 +153,7 @@ class Rig {
            headers_and_body;
   }
   bool answers() const { return HttpClient(tcp()).get("/v1/ping").status == 200; }
+  double connected() { return metrics.gauge("tandem_http_connections", "Clients connected").value(); }
   double cut(const std::string& why) {
     return metrics
         .counter("tandem_http_connections_cut_total", "Connections closed on their client", {{"why", why}})

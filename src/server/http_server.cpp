@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kOtherDescriptors = 128;  // for the rest of the process
 constexpr int kAcceptsAtOnce = 64;              // then the connected ones get their turn
+constexpr int kAnswersAtOnce = 64;              // then the owner gets on with its own work
 
 Caller caller_of(int descriptor, const SocketAddress& peer, bool unix_socket) {
   Caller caller;
@@ -87,6 +88,7 @@ class HttpServer::Impl {
   std::vector<std::unique_ptr<Door>> doors_;
   std::vector<Address> addresses_;
   std::uint64_t next_id_ = 1;
+  bool answering_ = false;  // the owner's thread runs handlers
   std::thread thread_;
 };
 
@@ -177,19 +179,26 @@ void HttpServer::Impl::welcome(int descriptor, Caller caller) {
   }
   const int on = 1;
   if (!caller.unix_socket) ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  Connection::Socket socket(hub_.io);
-  error_code error;
-  socket.assign(asio::generic::stream_protocol(caller.unix_socket ? AF_UNIX : AF_INET, 0), descriptor, error);
-  if (error) {
-    ::close(descriptor);
-    return;
+  try {
+    Connection::Socket socket(hub_.io);
+    error_code error;
+    socket.assign(asio::generic::stream_protocol(caller.unix_socket ? AF_UNIX : AF_INET, 0), descriptor,
+                  error);
+    if (error) ::close(descriptor);
+    if (error) throw boost::system::system_error(error);
+    std::make_shared<Connection>(hub_, std::move(socket), caller, next_id_++)->start();
+  } catch (const std::exception& failed) {  // no memory for this one: the door stays open for others
+    log_.error("a connection failed", {{"why", failed.what()}});
   }
-  std::make_shared<Connection>(hub_, std::move(socket), caller, next_id_++)->start();
 }
 
 void HttpServer::Impl::answer_pending() {
+  answering_ = true;
   hub_.questions.restart();
-  hub_.questions.poll();
+  int answered = 0;
+  while (answered < kAnswersAtOnce && hub_.questions.poll_one() > 0) ++answered;
+  answering_ = false;
+  if (answered == kAnswersAtOnce) asio::post(hub_.io, [this] { hub_.wake(); });
 }
 
 void HttpServer::Impl::begin_stop() {
@@ -211,6 +220,7 @@ void HttpServer::Impl::begin_stop() {
 void HttpServer::Impl::stop() {
   if (!thread_.joinable()) return;
   assert(thread_.get_id() != std::this_thread::get_id());
+  assert(!answering_);
   if (hub_.wake) answer_pending();
   asio::post(hub_.io, [this] { begin_stop(); });
   thread_.join();

@@ -5,13 +5,15 @@
 // waited for longest make room. Handlers run on one thread, never two at a time, and need no locks:
 //   - with `wake`, on the owner's thread, inside answer_pending(). `wake` is called on the server's thread
 //     when there is something to answer (a World::interrupt, say). Questions are answered in their order.
-//     One that is not taken up within limits.handler_time is answered 503 and then never run; one that is
-//     being run by then is answered 503 that says so.
+//     At most 64 a call, so that a crowd cannot keep the owner from its own work: `wake` is called again
+//     then. One that is not taken up within limits.handler_time is answered 503 and then never run; one that
+//     is being run by then is answered 503 that says so.
 //   - without it, on the server's own thread: for handlers that only look something up.
 // A handler that throws is an answer (http_message.h). The server never changes the process' limits: with
 // too few file descriptors for limits.connections it uses what there are, and logs it.
 //
-// Constructor, answer_pending(), stop() and destructor belong to the owner's thread.
+// Constructor, answer_pending(), stop() and destructor belong to the owner's thread; no handler may call
+// them.
 #pragma once
 
 #include <functional>

@@ -26,6 +26,11 @@ void check_folder(const fs::path& folder) {
   struct stat info {};
   if (::stat(folder.c_str(), &info) != 0)
     throw UserError("the socket's folder " + folder.string() + " does not exist; make it, or choose another");
+  if (info.st_uid != ::geteuid() && info.st_uid != 0)
+    throw UserError(
+        fmt::format("the socket's folder {} belongs to user {}, who could put a socket of their "
+                    "own there; choose another",
+                    folder.string(), info.st_uid));
   if ((info.st_mode & 022) != 0 && (info.st_mode & S_ISVTX) == 0)
     throw UserError(
         fmt::format("others may write the socket's folder {} (mode {:04o}), so they could put a socket of "

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <vector>
@@ -96,6 +97,12 @@ TEST_F(UnixListener, AFolderThatOthersMayWriteIsRefused) {
   EXPECT_NE(trouble(address_).find("chmod go-w"), std::string::npos);
   ::chmod(folder_.path().c_str(), 01777);
   EXPECT_EQ(trouble(address_), "") << "sticky, like /tmp";
+}
+
+TEST_F(UnixListener, AnotherUsersFolderIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  ASSERT_EQ(::chown(folder_.path().c_str(), 65534, 65534), 0);
+  EXPECT_NE(trouble(address_).find("belongs to user 65534"), std::string::npos);
 }
 
 TEST_F(UnixListener, AFolderThatIsNotThere) {

@@ -19,6 +19,7 @@ namespace {
 constexpr std::array<std::string_view, 4> kLevels{"debug", "info", "warning", "error"};
 constexpr std::string_view kRedacted = "[redacted]";
 constexpr std::size_t kLongestText = 2000;
+constexpr std::size_t kShortestSecret = 8;
 
 std::int64_t system_milliseconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -54,9 +55,7 @@ class Redactor {
   explicit Redactor(const std::vector<std::string>& secrets) : secrets_(secrets) {}
 
   std::string text(std::string out) const {
-    for (const auto& secret : secrets_)
-      for (auto at = out.find(secret); at != std::string::npos; at = out.find(secret, at))
-        out.replace(at, secret.size(), kRedacted);
+    for (const auto& secret : secrets_) hide(secret, out);
     constexpr std::string_view kBearer = "bearer ";
     for (auto at = lower(out).find(kBearer); at != std::string::npos; at = lower(out).find(kBearer, at)) {
       at += kBearer.size();
@@ -81,6 +80,16 @@ class Redactor {
   }
 
  private:
+  // Messages are cut at some length, and a cut may leave only the beginning of a secret.
+  static void hide(const std::string& secret, std::string& out) {
+    const auto beginning = secret.substr(0, kShortestSecret);
+    for (auto at = out.find(beginning); at != std::string::npos; at = out.find(beginning, at)) {
+      const auto end = std::mismatch(secret.begin(), secret.end(), out.begin() + at, out.end()).second;
+      out.replace(out.begin() + at, end, kRedacted);
+      at += kRedacted.size();
+    }
+  }
+
   const std::vector<std::string>& secrets_;
 };
 
@@ -112,7 +121,7 @@ Log::Sink Log::to_descriptor(int descriptor) {
 }
 
 void Log::hide(const std::string& secret) {
-  assert(secret.size() >= 8);
+  assert(secret.size() >= kShortestSecret);
   const std::lock_guard lock(mutex_);
   secrets_.push_back(secret);
 }

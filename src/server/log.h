@@ -46,7 +46,8 @@ class Log {
 
   static Sink to_descriptor(int descriptor);  // one write a line; the descriptor is not owned
 
-  // From now on this text is never written. Short texts (under 8 bytes) would blot out ordinary words: a bug.
+  // From now on neither this text nor a beginning of it (8 bytes or more) is written. A shorter text would
+  // blot out ordinary words: a bug.
   void hide(const std::string& secret);
 
   void write(Level, std::string_view event, const Fields& = Fields::object());

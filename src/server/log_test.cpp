@@ -73,6 +73,8 @@ TEST_F(Logged, SecretsDoNotGetThrough) {
   for (const char* secret : {"0123456789abcdef", "Zm9v", "12345", "hunter2", "abc.def"})
     EXPECT_EQ(text_.find(secret), std::string::npos) << secret << " in " << text_;
   EXPECT_NE(text_.find("/[redacted]/[redacted]"), std::string::npos);
+  log.info("cut in the middle of 0123456789abc");
+  EXPECT_NE(text_.find("cut in the middle of [redacted]\""), std::string::npos) << text_;
   EXPECT_NE(text_.find("bearer [redacted], ok"), std::string::npos);
 }
 

@@ -105,14 +105,23 @@ inline int status_of(const std::string& answer) {
   return answer.starts_with("HTTP/1.") && answer.size() > 12 ? std::stoi(answer.substr(9, 3)) : 0;
 }
 
-// Both ends of every connection of a test are in this process.
-inline bool allow_open_files(rlim_t wanted) {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_cur >= wanted) return true;
-  limit.rlim_cur = std::min(limit.rlim_max, wanted);
-  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= wanted;
-}
+// Another limit on open files for as long as it lives. (Both ends of every connection of a test are in this
+// process.)
+class OpenFiles {
+ public:
+  explicit OpenFiles(rlim_t most) {
+    if (::getrlimit(RLIMIT_NOFILE, &before_) != 0) throw_errno("asking how many files may be open");
+    const rlimit now{most, before_.rlim_max};
+    allowed_ = most <= before_.rlim_max && ::setrlimit(RLIMIT_NOFILE, &now) == 0;
+  }
+  OpenFiles(const OpenFiles&) = delete;
+  ~OpenFiles() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  bool allowed() const { return allowed_; }
+
+ private:
+  rlimit before_{};
+  bool allowed_ = false;
+};
 
 // Keeps what is logged.
 class TestLog {

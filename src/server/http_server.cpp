@@ -160,7 +160,8 @@ bool HttpServer::Impl::cannot_accept(Door& door, int error) {
   const bool full = error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
   if (!full) return true;  // that client left again
   if (hub_.make_room()) return true;
-  log_.warning("cannot accept", {{"why", SystemError("accepting a connection", error).what()}});
+  const bool files = error == EMFILE || error == ENFILE;
+  log_.warning("cannot accept", {{"why", files ? "too many open files; raise ulimit -n" : "out of memory"}});
   door.pause.expires_after(std::chrono::milliseconds(100));
   door.pause.async_wait([this, &door](error_code cancelled) {
     if (!cancelled && !hub_.stopping) wait_at(door);

@@ -1,0 +1,51 @@
+// What a handler is given and gives back: plain values.
+//
+// A handler never sees headers: the token cannot reach a log through it.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace tandem::server {
+
+// Who asks, as the operating system knows it.
+struct Caller {
+  bool unix_socket = false;      // else TCP
+  bool loopback = true;          // from this machine
+  std::optional<unsigned> user;  // who connected to the Unix socket
+};
+
+struct Request {
+  std::string method;                             // "GET", "POST", "PUT", "DELETE"
+  std::string path;                               // decoded
+  std::map<std::string, std::string> parameters;  // what the pattern's {names} stand for
+  std::map<std::string, std::string> query;       // decoded
+  std::string content_type;
+  std::string body;
+  Caller caller;
+};
+
+struct Response {
+  int status = 200;
+  std::string body;
+  std::string content_type = "application/json";
+  std::map<std::string, std::string> headers;  // further ones
+  std::string why;                             // of a refusal, for the log
+};
+
+// Thrown by a handler that will not do what it is asked. (A UserError becomes a 400, anything else a 500.)
+struct Refusal : std::runtime_error {
+  Refusal(int status_code, const std::string& why, std::map<std::string, std::string> further = {})
+      : std::runtime_error(why), status(status_code), headers(std::move(further)) {}
+  int status;
+  std::map<std::string, std::string> headers;
+};
+
+Response json_response(const nlohmann::json&, int status = 200);
+Response error_response(int status, const std::string& message);  // {"error": message}
+Response error_response(const Refusal&);
+
+}  // namespace tandem::server

@@ -62,8 +62,9 @@ class Client {
     if (!options.address.empty()) return server::parse_address(options.address);
     const auto socket = daemon::socket_file(store_, options.name);
     if (!std::filesystem::exists(socket))
-      throw UserError(fmt::format("no server called '{}' is running with this store; start one with `{} serve`",
-                                  options.name, own_command()));
+      throw UserError(
+          fmt::format("no server called '{}' is running with this store; start one with `{} serve`",
+                      options.name, own_command()));
     return server::parse_address("unix:" + socket.string());
   }
 
@@ -155,9 +156,8 @@ int queue(const Options& options) {
     const bool ran = job["started"].is_number();
     const double end = job["ended"].is_number() ? job["ended"].get<double>() : now;
     rows.push_back({std::to_string(job["job"].get<int>()), word(job["name"]), word(job["state"]),
-                    std::to_string(job["priority"].get<int>()),
-                    text(resources_from_json(job["resources"])), word(job["node"]),
-                    clock_time(job["submitted"]),
+                    std::to_string(job["priority"].get<int>()), text(resources_from_json(job["resources"])),
+                    word(job["node"]), clock_time(job["submitted"]),
                     ran ? text(Seconds{std::max(0.0, end - job["started"].get<double>())}) : "-",
                     job["epochs"].get<int>() > 0
                         ? fmt::format("{}/{}", job["reported"].get<int>(), job["epochs"].get<int>())
@@ -193,17 +193,17 @@ int nodes(const Options& options) {
   for (const auto& node : answer["nodes"]) {
     std::string jobs;
     for (const auto& job : node["jobs"]) jobs += (jobs.empty() ? "" : " ") + std::to_string(job.get<int>());
-    rows.push_back(
-        {word(node["node"]), word(node["type"]), word(node["state"]),
-         fmt::format("{} of {}", node["free_cores"].get<int>(), node["cores"].get<int>()),
-         fmt::format("{} of {}", text_bytes(node["free_memory"].get<Bytes>()),
-                     text_bytes(node["memory"].get<Bytes>())),
-         fmt::format("{} of {}", node["free_gpus"].get<int>(), node["gpus"].get<int>()),
-         fmt::format("{:.2f}", node["pace"].get<double>()),
-         node["idle_watts"].is_number() ? fmt::format("{:g} to {:g} W", node["idle_watts"].get<double>(),
-                                                      node["busy_watts"].get<double>())
-                                        : "not known",
-         jobs.empty() ? "-" : jobs});
+    rows.push_back({word(node["node"]), word(node["type"]), word(node["state"]),
+                    fmt::format("{} of {}", node["free_cores"].get<int>(), node["cores"].get<int>()),
+                    fmt::format("{} of {}", text_bytes(node["free_memory"].get<Bytes>()),
+                                text_bytes(node["memory"].get<Bytes>())),
+                    fmt::format("{} of {}", node["free_gpus"].get<int>(), node["gpus"].get<int>()),
+                    fmt::format("{:.2f}", node["pace"].get<double>()),
+                    node["idle_watts"].is_number()
+                        ? fmt::format("{:g} to {:g} W", node["idle_watts"].get<double>(),
+                                      node["busy_watts"].get<double>())
+                        : "not known",
+                    jobs.empty() ? "-" : jobs});
   }
   std::cout << columns(rows);
   return kDone;
@@ -213,15 +213,12 @@ std::string considered(const json& why) {
   std::vector<std::vector<std::string>> rows{{"MACHINES", "NODES UP", "SCORE", "TIME", "ENERGY", ""}};
   for (const auto& c : why["considered"]) {
     const std::string refused = word(c["refused"]);
-    rows.push_back({word(c["type"]),
-                    fmt::format("{} of {}", c["up"].get<int>(), c["nodes"].get<int>()),
-                    refused.empty() || refused == "no room now" ? fmt::format("{:.3f}", c["score"].get<double>())
-                                                                : "-",
-                    c["expected_seconds"].is_number() ? text(Seconds{c["expected_seconds"].get<double>()})
-                                                      : "not known",
-                    c["expected_joules"].is_number() ? text(Joules{c["expected_joules"].get<double>()})
-                                                     : "not known",
-                    refused.empty() ? word(c["why"]).empty() ? "has room" : word(c["why"]) : refused});
+    rows.push_back(
+        {word(c["type"]), fmt::format("{} of {}", c["up"].get<int>(), c["nodes"].get<int>()),
+         refused.empty() || refused == "no room now" ? fmt::format("{:.3f}", c["score"].get<double>()) : "-",
+         c["expected_seconds"].is_number() ? text(Seconds{c["expected_seconds"].get<double>()}) : "not known",
+         c["expected_joules"].is_number() ? text(Joules{c["expected_joules"].get<double>()}) : "not known",
+         refused.empty() ? word(c["why"]).empty() ? "has room" : word(c["why"]) : refused});
   }
   return columns(rows);
 }
@@ -292,7 +289,8 @@ void add_queue(CLI::App& app, Action& action) {
                    "  tandem queue\n  tandem queue --all\n  tandem queue --state failed --json -", queue);
   command->add_flag("-a,--all", options->all, "also those that are over");
   command->add_option("--state", options->state, "only these")
-      ->check(CLI::IsMember({"open", "queued", "starting", "running", "stopping", "finished", "stopped", "failed"}));
+      ->check(CLI::IsMember(
+          {"open", "queued", "starting", "running", "stopping", "finished", "stopped", "failed"}));
 }
 
 void add_cancel(CLI::App& app, Action& action) {
@@ -312,16 +310,19 @@ void add_nodes(CLI::App& app, Action& action) {
 
 void add_explain(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_question(
-      app, action, options, "explain", "Why a job is where it is, or why it waits",
-      "  tandem explain 12\n  tandem explain lenet5-digits --json -", explain);
-  command->add_option("job", options->what, "its number, or its name")->required()->expected(1)->type_name("JOB");
+  CLI::App* command =
+      add_question(app, action, options, "explain", "Why a job is where it is, or why it waits",
+                   "  tandem explain 12\n  tandem explain lenet5-digits --json -", explain);
+  command->add_option("job", options->what, "its number, or its name")
+      ->required()
+      ->expected(1)
+      ->type_name("JOB");
 }
 
 void add_output(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  add_question(app, action, options, "output", "What a job of a server printed last",
-               "  tandem output 12", output)
+  add_question(app, action, options, "output", "What a job of a server printed last", "  tandem output 12",
+               output)
       ->add_option("job", options->what, "its number, or its name")
       ->required()
       ->expected(1)

@@ -51,7 +51,8 @@ int serve(Options& options) {
     throw UserError("--log must be debug, info, warning or error, not '" + options.log + "'");
   if (!options.time.empty()) {
     wish.world.slurm.time = parse_seconds(options.time);
-    if (!wish.world.slurm.time) throw UserError("--time must be a time such as 30min, not '" + options.time + "'");
+    if (!wish.world.slurm.time)
+      throw UserError("--time must be a time such as 30min, not '" + options.time + "'");
   }
   wish.world.trainer = trainer_program().string();
   wish.world.programs = own_folder();
@@ -63,7 +64,8 @@ int serve(Options& options) {
   action.sa_handler = on_signal;
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
   std::string where;
-  for (const auto& address : server.addresses()) where += (where.empty() ? "" : " and ") + server::text(address);
+  for (const auto& address : server.addresses())
+    where += (where.empty() ? "" : " and ") + server::text(address);
   std::cout << fmt::format(
                    "Serving {} nodes under policy {} (run {}), at {}.\n"
                    "Submit with: {} submit SPEC   Look with: {} queue   Stop with Ctrl-C; jobs are kept.\n",
@@ -109,8 +111,9 @@ void add_serve(CLI::App& app, Action& action) {
       ->check(CLI::Validator(
           [](const std::string& name) {
             const bool good = !name.empty() && name.size() <= 32 &&
-                              name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                     "0123456789-_") == std::string::npos;
+                              name.find_first_not_of(
+                                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789-_") == std::string::npos;
             return good ? std::string() : "must be at most 32 letters, digits, - and _";
           },
           "NAME"))
@@ -122,7 +125,8 @@ void add_serve(CLI::App& app, Action& action) {
   command->add_option("--pace", wish.world.pace, "--world sim: simulated seconds a second")
       ->check(CLI::Range(1e-3, 1e9));
   command->add_option("--seed", wish.seed, "of random policies")->capture_default_str();
-  command->add_option("--log", options->log, "least level: debug, info, warning, error")->capture_default_str();
+  command->add_option("--log", options->log, "least level: debug, info, warning, error")
+      ->capture_default_str();
   const std::string slurm = "Slurm";
   command->add_option("--partition", wish.world.slurm.partition, "of every job")->group(slurm);
   command->add_option("--account", wish.world.slurm.account, "of every job")->group(slurm);

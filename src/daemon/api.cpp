@@ -33,12 +33,14 @@ class Api {
 
   Response submit(const Request& request) const {
     const json body = server::parse_json(request.body);
+    if (!body.is_object())
+      throw Refusal(400, "a submission is an object: {\"spec\": YAML, \"folder\": PATH}");
     const auto word = [&](const char* key) {
-      if (!body.is_object() || !body.contains(key)) return std::string();
+      if (!body.contains(key)) return std::string();
       if (!body[key].is_string()) throw Refusal(400, fmt::format("'{}' must be a text", key));
       return body[key].get<std::string>();
     };
-    for (const auto& [key, value] : body.is_object() ? body.items() : json::object().items())
+    for (const auto& [key, value] : body.items())
       if (key != "spec" && key != "folder")
         throw Refusal(400, fmt::format("there is no key '{}' in a submission: give spec and folder",
                                        printable(key, 40)));
@@ -65,8 +67,8 @@ class Api {
       else if (key == "last")
         last = number(value);
       else
-        throw Refusal(400, fmt::format("there is no '{}' to ask jobs by: use state and last",
-                                       printable(key, 40)));
+        throw Refusal(400,
+                      fmt::format("there is no '{}' to ask jobs by: use state and last", printable(key, 40)));
     json jobs = json::array();
     const auto& all = view().jobs;
     for (auto job = all.rbegin(); job != all.rend() && jobs.size() < last; ++job)
@@ -77,9 +79,7 @@ class Api {
     return json_response({{"jobs", std::move(jobs)}, {"all", all.size()}, {"now", view().now.value}});
   }
 
-  Response show(const Request& request) const {
-    return json_response(whole_job_json(view(), find(request)));
-  }
+  Response show(const Request& request) const { return json_response(whole_job_json(view(), find(request))); }
 
   Response cancel(const Request& request) const {
     const auto& job = find(request);
@@ -92,7 +92,8 @@ class Api {
 
   Response explain(const Request& request) const {
     const auto& job = find(request);
-    if (job.tasks.empty()) throw Refusal(409, fmt::format("job {} never asked to run: {}", job.id, job.reason));
+    if (job.tasks.empty())
+      throw Refusal(409, fmt::format("job {} never asked to run: {}", job.id, job.reason));
     const auto& task = view().tasks[static_cast<std::size_t>(job.tasks.front())];
     json out = job_json(view(), job);
     const bool waits = job.state == JobState::running && !task.alive;
@@ -100,9 +101,10 @@ class Api {
       out["explanation"] = explanation_json(parts_.scheduler.explain(view(), task.id));
       out["explains"] = "why it waits";
     } else {
-      out["explanation"] = explanation_json(
-          placed_because(*parts_.store.journal(parts_.run), parts_.scheduler.policy(), task.id, task.attempt));
-      out["explains"] = fmt::format("why attempt {} was put on {}", task.attempt, out["node"].get<std::string>());
+      out["explanation"] = explanation_json(placed_because(*parts_.store.journal(parts_.run),
+                                                           parts_.scheduler.policy(), task.id, task.attempt));
+      out["explains"] =
+          fmt::format("why attempt {} was put on {}", task.attempt, out["node"].get<std::string>());
     }
     return json_response(out);
   }
@@ -219,7 +221,8 @@ server::Router make_router(const ApiParts& parts) {
   server::Router router;
   const auto add = [&](const char* method, const char* pattern, server::Need need,
                        Response (Api::*answer)(const Request&) const) {
-    router.add(method, pattern, need, [api, answer](const Request& request) { return ((*api).*answer)(request); });
+    router.add(method, pattern, need,
+               [api, answer](const Request& request) { return ((*api).*answer)(request); });
   };
   add("POST", "/v1/jobs", server::Need::change, &Api::submit);
   add("GET", "/v1/jobs", server::Need::read, &Api::list);

@@ -5,8 +5,8 @@
 
 #include <atomic>
 #include <chrono>
-#include <set>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -45,7 +45,8 @@ store::RunInfo run_of(store::Store& store, const DaemonOptions& options) {
         throw UserError(fmt::format(
             "the server '{}' was started with {} {}, and its jobs were placed by it; give --name another "
             "name for one with {}, or remove the old one with `tandem rm {}`",
-            options.name, key, had.is_discarded() ? "?" : had.value(key, json()).dump(), value.dump(), run.id));
+            options.name, key, had.is_discarded() ? "?" : had.value(key, json()).dump(), value.dump(),
+            run.id));
     return run;
   }
   return store.create_run("serve", options.name, wanted.dump(), wall());
@@ -80,9 +81,11 @@ class Reporter final : public control::Observer {
                                     {"attempt", stop->attempt},
                                     {"why", stop->reason}});
     } else if (const auto* finish = std::get_if<FinishJob>(&decision.body)) {
-      metrics_.counter("tandem_jobs_ended_total", "Jobs that came to their end", {{"state", name(finish->state)}})
+      metrics_
+          .counter("tandem_jobs_ended_total", "Jobs that came to their end", {{"state", name(finish->state)}})
           .add();
-      log_.info("job ended", {{"job", finish->job}, {"state", name(finish->state)}, {"reason", finish->reason}});
+      log_.info("job ended",
+                {{"job", finish->job}, {"state", name(finish->state)}, {"reason", finish->reason}});
     }
   }
 
@@ -121,7 +124,8 @@ class Daemon::Impl {
         log_(server::Log::to_descriptor(STDERR_FILENO), {.from = options_.log_from}),
         reporter_(log_, metrics_) {
     if (!lock_)
-      throw UserError(fmt::format("a server called '{}' is running already (run {})", options_.name, run_.id));
+      throw UserError(
+          fmt::format("a server called '{}' is running already (run {})", options_.name, run_.id));
     auto wish = options_.world;
     wish.run = run_.id;
     wish.folder = store.run_folder(run_.id);
@@ -159,9 +163,10 @@ class Daemon::Impl {
     std::set<std::string> names;
     for (const auto& node : loop_->view().nodes)
       if (!names.insert(node.name).second)
-        throw UserError(fmt::format("the cluster has changed since the server '{}' last ran (node {} has "
-                                    "another number); give --name another name",
-                                    options_.name, node.name));
+        throw UserError(
+            fmt::format("the cluster has changed since the server '{}' last ran (node {} has "
+                        "another number); give --name another name",
+                        options_.name, node.name));
   }
 
   void listen(store::Store& store, const std::filesystem::path& folder, const place::Scheduler& scheduler) {
@@ -170,8 +175,8 @@ class Daemon::Impl {
     options.socket = socket_file(store, options_.name);
     options.wake = hosted_.interrupt;
     http_.emplace(std::move(options),
-                  make_router({*loop_, store, run_.id, options_.world.world, options_.policy, folder, scheduler,
-                               options_.catalogue, log_, metrics_, wall()}),
+                  make_router({*loop_, store, run_.id, options_.world.world, options_.policy, folder,
+                               scheduler, options_.catalogue, log_, metrics_, wall()}),
                   server::Token::load_or_create(token_file(store)), log_, metrics_);
     json addresses = json::array();
     for (const auto& address : http_->addresses()) addresses.push_back(server::text(address));

@@ -125,20 +125,19 @@ json node_json(const View& view, const NodeView& node) {
 json explanation_json(const place::Explanation& why) {
   json types = json::array();
   for (const auto& c : why.types)
-    types.push_back({{"type", c.type},
-                     {"nodes", c.nodes},
-                     {"up", c.up},
-                     {"refused", c.refused},
-                     {"score", c.score},
-                     {"why", c.why},
-                     {"expected_seconds", c.expected.from == place::Expected::From::nothing
-                                              ? json(nullptr)
-                                              : json(c.expected.seconds)},
-                     {"expected_joules", c.expected.joules > 0 &&
-                                                 c.expected.from != place::Expected::From::nothing
-                                             ? json(c.expected.joules)
-                                             : json(nullptr)},
-                     {"expected_from", name(c.expected.from)}});
+    types.push_back(
+        {{"type", c.type},
+         {"nodes", c.nodes},
+         {"up", c.up},
+         {"refused", c.refused},
+         {"score", c.score},
+         {"why", c.why},
+         {"expected_seconds",
+          c.expected.from == place::Expected::From::nothing ? json(nullptr) : json(c.expected.seconds)},
+         {"expected_joules", c.expected.joules > 0 && c.expected.from != place::Expected::From::nothing
+                                 ? json(c.expected.joules)
+                                 : json(nullptr)},
+         {"expected_from", name(c.expected.from)}});
   return {{"policy", why.policy},
           {"energy_weight", why.energy_weight ? json(*why.energy_weight) : json(nullptr)},
           {"considered", std::move(types)},

@@ -139,8 +139,7 @@ HostedWorld local_world(const WorldWish& wish) {
   options.environment["PATH"] =
       (::getenv("PATH") ? std::string(::getenv("PATH")) + ":" : "") + wish.programs.string();
   if (!wish.nodes.empty())
-    options.nodes =
-        local_nodes(spec::load_cluster(wish.nodes), options.topology, options.topology.memory);
+    options.nodes = local_nodes(spec::load_cluster(wish.nodes), options.topology, options.topology.memory);
   measure::SensorOptions sensing{.energy = {}};
   sensing.around.cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   HostedWorld out;

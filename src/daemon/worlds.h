@@ -18,12 +18,12 @@ namespace tandem::daemon {
 
 struct WorldWish {
   std::string world = "local";
-  std::string nodes{};              // a cluster: a ready one's name, or a file
-  std::string run{};                // the run's id
-  std::filesystem::path folder{};   // and its folder
-  std::string trainer{};            // program of built-in models
+  std::string nodes{};               // a cluster: a ready one's name, or a file
+  std::string run{};                 // the run's id
+  std::filesystem::path folder{};    // and its folder
+  std::string trainer{};             // program of built-in models
   std::filesystem::path programs{};  // where Tandem's own programs are
-  double pace = 1;                  // simulated seconds a real one
+  double pace = 1;                   // simulated seconds a real one
   struct {
     std::string partition{}, account{}, qos{}, constraint{};
     std::optional<Seconds> time{};

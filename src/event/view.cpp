@@ -308,9 +308,13 @@ const char* name(TaskState state) {
 
 void View::apply(const Event& event) {
   // A session opens with NodeJoined: the time before it, while nobody was at work, is nobody's.
-  if (!std::holds_alternative<NodeJoined>(event.body) && events > 0)
-    for (auto& job : jobs)
-      if (job.state == JobState::running && event.at > now) job.active += event.at - now;
+  if (!std::holds_alternative<NodeJoined>(event.body) && events > 0 && event.at > now) {
+    std::set<JobId> at_work;
+    for (const TaskId id : holding) at_work.insert(tasks[static_cast<std::size_t>(id)].job);
+    for (const JobId id : at_work)
+      if (auto& job = jobs[static_cast<std::size_t>(id)]; job.state == JobState::running)
+        job.active += event.at - now;
+  }
   now = event.at;
   ++events;
   std::visit(Folder{*this}, event.body);

@@ -97,7 +97,7 @@ struct JobView {
   Seconds submitted_at, finished_at;
   bool cancelled = false;  // asked to end; cleared by JobResumed
   std::string cancel_reason;
-  Seconds active;  // time with Tandem at work on it, over all sessions
+  Seconds active;  // time with a task of it at work, over all sessions
   std::vector<TaskId> tasks;
 };
 

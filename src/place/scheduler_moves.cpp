@@ -49,6 +49,11 @@ void Round::make_room(TaskId id) {
     if (evict_on(id, type, *soon_)) return;
 }
 
+bool Round::takes_room_made_for_others(const TaskWish& wish, const Spot& spot) {
+  const Share here{spot.index, 1, 0};
+  return soon_ && !(*soon_)[spot.type].take_there(wish.part, {&here, 1});
+}
+
 bool Round::evict_on(TaskId id, std::uint32_t type, std::vector<Pool>& soon) {
   const auto wish = wish_of(view_, task(id));
   const auto lower = lower_than(id, type);

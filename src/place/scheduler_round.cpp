@@ -118,7 +118,7 @@ bool Round::place(TaskId id) {
     std::vector<Share> taken;
     if (!cluster_.pools[type].take(wish.part, 1, taken, ranking(id).where(type))) continue;
     const Spot spot{type, taken.front().node, cluster_.nodes[type][taken.front().node]};
-    if (reserved_ && !may_pass(id, spot)) {
+    if (takes_room_made_for_others(wish, spot) || (reserved_ && !may_pass(id, spot))) {
       cluster_.pools[type].give_back(wish.part, taken.front());
       continue;
     }

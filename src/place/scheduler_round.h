@@ -42,6 +42,7 @@ class Round {
   void start(TaskId, const Spot&);
   // Preemption (scheduler_moves.cpp)
   void make_room(TaskId);
+  bool takes_room_made_for_others(const TaskWish&, const Spot&);
   bool evict_on(TaskId, std::uint32_t type, std::vector<Pool>& soon);
   std::vector<TaskId> lower_than(TaskId, std::uint32_t type) const;
   // Backfill
@@ -60,7 +61,8 @@ class Round {
   std::vector<std::uint32_t> all_types_;
   std::map<double, std::unique_ptr<Ranking>> rankings_;  // by H
   std::vector<DecisionBody> out_;
-  std::optional<std::vector<Pool>> soon_;  // once those that are being stopped are gone
+  // Once those that are being stopped are gone and those they make room for are there.
+  std::optional<std::vector<Pool>> soon_;
   struct Reserved {
     double in = 0;             // seconds from now
     std::vector<Pool> then{};  // what is left beside it

@@ -13,7 +13,10 @@ namespace {
 class Replay : public testing::Test {
  protected:
   Replay() {
-    run_.nodes.push_back({0, "here", {8, 16 * kGiB, 1.0}, "machine", 8, 16 * kGiB});
+    auto& node = run_.nodes.emplace_back();
+    node.name = "here", node.type = "machine";
+    node.capacity = node.largest = {8, 16 * kGiB, 1.0};
+    node.free_cores = 8, node.free_memory = 16 * kGiB;
     run_.jobs.emplace_back();
   }
   static Values point(std::int64_t batch, double rate) {

@@ -268,6 +268,7 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
                                                     job.program.model, "--dataset", job.program.dataset}
                          : job.program.command;
   launch.environment = environment_for(a);
+  launch.environment["TANDEM_NODE"] = described(a).name;
   launch.environment.insert(options_.environment.begin(), options_.environment.end());
   if (!a.plain) launch.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
   auto& all_cpus = launch.environment["TANDEM_CPUS"];

@@ -67,6 +67,10 @@ class LocalWorld final : public control::World {
 
  private:
   struct Carry;  // visits decisions
+  struct Node {
+    std::set<int> free_cpus;
+    Bytes free_memory = 0;
+  };
 
   void start(DecisionId, const Start&, const View&);
   void resize(DecisionId, const Resize&);
@@ -103,10 +107,6 @@ class LocalWorld final : public control::World {
   LocalOptions options_;
   platform::CpuFrequency clocks_;
   platform::Descriptor epoll_, wake_;
-  struct Node {
-    std::set<int> free_cpus;
-    Bytes free_memory = 0;
-  };
   std::vector<Node> nodes_;
   std::map<TaskId, std::unique_ptr<Attempted>> attempts_;  // the live ones
   std::vector<pid_t> to_reap_;

@@ -1,0 +1,281 @@
+#include "place/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tandem::place {
+namespace {
+
+// A cluster, jobs and a scheduler without a world: what it decides is applied, and what happens is said here.
+class SchedulerTest : public testing::Test {
+ protected:
+  void policy(const std::string& text) { scheduler_.emplace(parse_policy(text), 1); }
+
+  NodeId node(const std::string& type, int cores, double pace = 1, double idle = 10, double busy = 20) {
+    NodeTraits traits;
+    traits.pace = pace;
+    if (busy > 0) traits.idle = Watts{idle}, traits.busy = Watts{busy};
+    const auto id = static_cast<NodeId>(view_.nodes.size());
+    happens(NodeJoined{id, type + std::to_string(id), {cores, Bytes{1} << 33, 1.0}, type, traits});
+    return id;
+  }
+  TaskId job(int cores, double seconds, spec::PlaceSpec place = {}) {
+    spec::TrainJob spec;
+    spec.program.command = {"work"};
+    spec.program.plain = true;
+    spec.epochs = 0;
+    spec.system.cores = cores;
+    spec.place = std::move(place);
+    if (seconds > 0) spec.place.seconds = Seconds{seconds};
+    const auto id = static_cast<JobId>(view_.jobs.size());
+    view_.apply(Event{view_.now, JobSubmitted{id, spec}});
+    Request request{static_cast<TaskId>(view_.tasks.size()), id, spec.system};
+    request.priority = spec.place.priority;
+    decide(request);
+    step(JobSubmitted{id, spec});
+    return request.task;
+  }
+  void happens(EventBody body) {
+    view_.apply(Event{view_.now, body});
+    step(std::move(body));
+  }
+  void after(double seconds) { view_.now = view_.now + Seconds{seconds}; }
+  void starts(TaskId task) { happens(TaskStarted{task, at(task).attempt, 0, 0, 0, {}}); }
+  void ends(TaskId task) {
+    const bool again = at(task).evicted;
+    view_.apply(Event{view_.now, TaskEnded{task, at(task).attempt, {}}});
+    if (again) {
+      decide(Request{task, at(task).job, at(task).wanted});
+    } else {
+      decide(FinishJob{at(task).job, JobState::finished, ""});
+    }
+    step(TaskEnded{task, at(task).attempt, {}});
+  }
+  void wakes() {
+    for (const auto& [id, decision] : view_.open)
+      if (std::holds_alternative<Wake>(decision.body)) {
+        view_.now = std::max(view_.now, std::get<Wake>(decision.body).at);
+        return happens(Woke{id});
+      }
+    ADD_FAILURE() << "nobody asked to be woken";
+  }
+
+  const TaskView& at(TaskId task) const { return view_.tasks[static_cast<std::size_t>(task)]; }
+  bool runs(TaskId task) const {
+    return at(task).state == TaskState::starting || at(task).state == TaskState::running;
+  }
+  std::string type_of(TaskId task) const { return view_.nodes[static_cast<std::size_t>(at(task).node)].type; }
+  const JobView& job_of(TaskId task) const { return view_.jobs[static_cast<std::size_t>(at(task).job)]; }
+
+  std::optional<Scheduler> scheduler_;
+  View view_;
+
+ private:
+  void decide(DecisionBody body) { view_.apply(Decision{view_.next_decision, std::move(body)}); }
+  void step(EventBody body) {
+    if (!scheduler_) return;
+    for (auto& decision : scheduler_->step(view_, Event{view_.now, std::move(body)}))
+      decide(std::move(decision));
+  }
+};
+
+TEST_F(SchedulerTest, HeatsPlacesByTheJobsOwnWeight) {
+  policy("heats:H=0.5:x=0");
+  node("fast", 4, 1, 50, 250);
+  node("thrifty", 4, 0.5, 5, 15);
+  EXPECT_EQ(type_of(job(1, 100, {.energy_weight = 0.0})), "fast");
+  EXPECT_EQ(type_of(job(1, 100, {.energy_weight = 1.0})), "thrifty");
+}
+
+TEST_F(SchedulerTest, WithoutKnownPowerTimeDecides) {
+  policy("heats:H=1:x=0");
+  node("slow", 4, 0.5, 5, 15);
+  node("fast", 4, 1, 0, 0);
+  EXPECT_EQ(type_of(job(1, 100)), "fast");
+}
+
+TEST_F(SchedulerTest, FifoBlocksAndFirstFitDoesNot) {
+  for (const bool blocks : {true, false}) {
+    view_ = {};
+    policy(blocks ? "fifo" : "first-fit");
+    node("a", 4);
+    const auto running = job(3, 10), large = job(4, 10), small = job(1, 10);
+    EXPECT_TRUE(runs(running));
+    EXPECT_FALSE(runs(large));
+    EXPECT_EQ(runs(small), !blocks);
+  }
+}
+
+TEST_F(SchedulerTest, BackfillLetsPassOnlyWhoDelaysNobody) {
+  policy("backfill");
+  node("a", 4);
+  const auto running = job(3, 100);
+  starts(running);
+  const auto large = job(4, 10);
+  EXPECT_FALSE(runs(large));
+  EXPECT_FALSE(runs(job(1, 200))) << "it would delay the large one";
+  EXPECT_TRUE(runs(job(1, 50)));
+  EXPECT_FALSE(runs(job(1, 0))) << "nobody knows how long it takes";
+}
+
+TEST_F(SchedulerTest, PriorityEvictsTheLowestAndNoMoreThanItNeeds) {
+  policy("priority-resume");
+  node("a", 4);
+  const auto low = job(2, 100, {.priority = 1}), lower = job(1, 100, {.priority = 0}),
+             other = job(1, 100, {.priority = 1});
+  for (const auto task : {low, lower, other}) starts(task);
+  const auto high = job(1, 10, {.priority = 9});
+  EXPECT_EQ(at(lower).state, TaskState::stopping);
+  EXPECT_TRUE(at(lower).evicted);
+  EXPECT_TRUE(runs(low) && runs(other));
+  after(1);
+  const auto wide = job(3, 10, {.priority = 5});  // needs both others, besides
+  EXPECT_EQ(at(low).state, TaskState::stopping);
+  EXPECT_EQ(at(other).state, TaskState::stopping);
+  ends(lower);
+  EXPECT_TRUE(runs(high));
+  ends(low), ends(other);
+  EXPECT_TRUE(runs(wide));
+  EXPECT_FALSE(runs(low) || runs(other) || runs(lower));
+  starts(high), starts(wide);
+  ends(high), ends(wide);
+  EXPECT_TRUE(runs(low) && runs(other) && runs(lower)) << "they go on when there is room again";
+}
+
+TEST_F(SchedulerTest, EqualPriorityEvictsNobody) {
+  policy("priority-restart");
+  node("a", 1);
+  const auto first = job(1, 100, {.priority = 3});
+  starts(first);
+  job(1, 10, {.priority = 3});
+  EXPECT_TRUE(runs(first));
+}
+
+TEST_F(SchedulerTest, ANodeThatIsDownIsNotUsedUntilItIsBack) {
+  policy("first-fit");
+  const auto here = node("a", 2);
+  happens(NodeJoined{here, "a0", {0, 0, 1.0}, "a", view_.nodes[0].traits});
+  const auto task = job(1, 10);
+  EXPECT_FALSE(runs(task));
+  EXPECT_NE(scheduler_->explain(view_, task).verdict.find("no machine that it may use has room"),
+            std::string::npos);
+  happens(NodeJoined{here, "a0", view_.nodes[0].largest, "a", view_.nodes[0].traits});
+  EXPECT_TRUE(runs(task));
+}
+
+TEST_F(SchedulerTest, MachinesThatMissTheDeadlineComeLast) {
+  policy("heats:H=1:x=0");
+  node("fast", 1, 1, 50, 250);
+  node("thrifty", 4, 0.5, 5, 15);
+  EXPECT_EQ(type_of(job(1, 100, {.deadline = Seconds{150}})), "fast");
+  EXPECT_EQ(type_of(job(1, 100, {.deadline = Seconds{150}})), "thrifty") << "late is better than never";
+}
+
+TEST_F(SchedulerTest, HeatsMovesATaskWhenABetterMachineIsFreeAndNobodyWaits) {
+  policy("heats:H=1:x=10:cost=1");
+  node("fast", 1, 1, 50, 250);
+  node("thrifty", 1, 0.5, 5, 15);
+  const auto first = job(1, 100), second = job(1, 1000);
+  starts(first), starts(second);
+  EXPECT_EQ(type_of(first), "thrifty");
+  EXPECT_EQ(type_of(second), "fast");
+  const auto third = job(1, 10);
+  after(200);
+  ends(first);  // third takes its place
+  starts(third);
+  wakes();
+  EXPECT_TRUE(runs(second)) << "there is no better place";
+  after(30);
+  ends(third);
+  wakes();
+  EXPECT_EQ(at(second).state, TaskState::stopping);
+  EXPECT_TRUE(at(second).evicted);
+  ends(second);
+  EXPECT_EQ(type_of(second), "thrifty");
+}
+
+TEST_F(SchedulerTest, ATaskThatIsNearlyDoneStays) {
+  policy("heats:H=1:x=10:cost=1");
+  node("fast", 1, 1, 50, 250);
+  node("thrifty", 1, 0.5, 5, 15);
+  const auto first = job(1, 100), second = job(1, 1000);
+  starts(first), starts(second);
+  after(990);
+  ends(first);
+  wakes();
+  EXPECT_TRUE(runs(second)) << "a plain program would start over";
+}
+
+TEST_F(SchedulerTest, ExplainsWhatFiltersSaidAndWhenAJobWillStart) {
+  policy("heats:H=0:x=0");
+  node("a", 2);
+  node("b", 8);
+  view_.nodes[1].traits.labels = {"ssd"};
+  const auto on_b = job(8, 100, {.labels = {"ssd"}});
+  starts(on_b);
+  after(40);
+  const auto waits = job(4, 10, {.labels = {"ssd"}});
+  const auto why = scheduler_->explain(view_, waits);
+  ASSERT_EQ(why.types.size(), 2U);
+  EXPECT_EQ(why.types[0].type, "b");
+  EXPECT_EQ(why.types[0].refused, "no room now");
+  EXPECT_FALSE(why.types[1].refused.empty());
+  ASSERT_TRUE(why.expected_start);
+  EXPECT_NEAR((*why.expected_start - view_.now).value, 60, 1e-6);
+  const auto never = scheduler_->explain(view_, job(99, 1));
+  EXPECT_NE(never.verdict.find("can ever run it"), std::string::npos);
+}
+
+TEST_F(SchedulerTest, LearnsFromTasksOfAFamilyAndForgetsNothingOnFold) {
+  policy("heats:H=0:x=0");
+  node("a", 1, 1);
+  node("b", 1, 1);
+  const auto runs_for = [&](double work, double seconds) {
+    const auto task = job(1, 0, {.family = "k-means", .work = work});
+    starts(task);
+    after(seconds);
+    ends(task);
+  };
+  runs_for(100, 50);  // on a: half a second a unit
+  const auto task = job(1, 0, {.family = "k-means", .work = 300});
+  const auto why = scheduler_->explain(view_, task);
+  for (const auto& c : why.types) {
+    EXPECT_NEAR(c.expected.seconds, 150, 1e-9) << c.type;
+    EXPECT_EQ(c.expected.from, c.type == "a" ? Expected::From::learnt : Expected::From::related);
+  }
+}
+
+TEST_F(SchedulerTest, ReportsAreAnsweredAndTasksHeldGoOnWhenTheirCoresAreFree) {
+  policy("first-fit");
+  node("a", 2);
+  spec::TrainJob spec;
+  spec.epochs = 3;
+  view_.apply(Event{view_.now, JobSubmitted{0, spec}});
+  view_.apply(Decision{view_.next_decision, Request{0, 0, {2, 0, 1.0}}});
+  happens(Woke{999});
+  ASSERT_TRUE(runs(0));
+  starts(0);
+  view_.apply(Event{view_.now, EpochEnded{0, 1, 1, {}, Seconds{1}, {}, {}}});
+  view_.apply(Decision{view_.next_decision, Request{0, 0, {2, 0, 1.0}}});
+  EXPECT_EQ(at(0).state, TaskState::waiting);
+  happens(Woke{999});
+  EXPECT_EQ(at(0).state, TaskState::running);
+  EXPECT_EQ(at(0).cores_held, 2);
+}
+
+TEST_F(SchedulerTest, ACancelledJobIsStoppedAndOneThatWaitsIsNotStarted) {
+  policy("fifo");
+  node("a", 1);
+  const auto first = job(1, 10), second = job(1, 10);
+  starts(first);
+  view_.apply(Event{view_.now, JobCancelled{job_of(second).id, "enough"}});
+  happens(JobCancelled{job_of(first).id, "enough"});
+  EXPECT_EQ(at(first).state, TaskState::stopping);
+  EXPECT_FALSE(at(first).evicted);
+  ends(first);
+  EXPECT_FALSE(runs(second));
+}
+
+}  // namespace
+}  // namespace tandem::place

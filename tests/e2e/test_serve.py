@@ -1,0 +1,186 @@
+"""The scheduler as a server: submit, queue, nodes, explain, cancel; who may ask what; nothing lost when it is killed."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import stat
+
+from e2e.harness import SPEAKER
+from e2e.serving import ServerCase
+
+
+class Serve(ServerCase):
+    def test_a_job_from_submission_to_its_end(self):
+        self.serve("--nodes", self.nodes, "--no-port")
+        spec = self.spec(self.plain("sh", "-c", "echo hello from $PWD", extra="place: {seconds: 1, energy_weight: 1}"))
+        result = self.json("submit", spec, "--wait")
+        self.assertEqual([job["state"] for job in result["jobs"]], ["finished"])
+        self.assertTrue(result["jobs"][0]["node"].startswith("thrifty"), result)
+        self.assertIn("hello from", self.tandem("output", 0).stdout)
+        self.assertIn("finished", self.tandem("queue", "--all").stdout)
+        self.assertIn("Nothing waits or runs", self.tandem("queue").stdout)
+        why = self.tandem("explain", 0).stdout
+        self.assertIn("why attempt 1 was put on thrifty-1", why)
+        self.assertIn("quick", why)
+        table = self.tandem("nodes").stdout
+        for node in ("quick-1", "thrifty-1", "thrifty-2"):
+            self.assertIn(node, table)
+
+    def test_training_with_epochs_and_a_tuning_job_run_side_by_side(self):
+        self.serve("--nodes", self.nodes, "--no-port")
+        train = self.submit(self.speaker_spec("--sleep-ms", 10, epochs=4).read_text())
+        command = json.dumps([SPEAKER, "--sleep-ms", "5"])
+        tune = self.submit(f"kind: tune\nprogram: {{command: {command}}}\nhyper: {{x: {{choice: [1, 2, 3]}}}}\n"
+                           "search: {algorithm: random, trials: 3, max_epochs: 2}\nobjective: {maximise: value}\nsystem: {cores: 1}\n")
+        self.assertEqual(self.until_over(train)["state"], "finished")
+        done = self.until_over(tune)
+        self.assertEqual(done["state"], "finished", done)
+        self.assertEqual(len(self.job(train)["tasks"][0]["epochs"]), 4)
+
+    def test_waiting_is_explained_and_cancelling_works(self):
+        self.serve("--nodes", self.nodes, "--no-port", "--policy", "first-fit")
+        running = [self.submit(self.plain("sleep", "1000", cores=2)) for _ in range(3)]
+        waits = self.submit(self.plain("sleep", "1000", cores=2, extra="place: {seconds: 5}"))
+        never = self.submit(self.plain("sleep", "1", extra="place: {accelerator: V100}"))
+        self.until(lambda: all(self.job(job)["state"] == "running" for job in running))
+        self.assertEqual(self.job(waits)["state"], "queued")
+        self.assertIn("no room now", self.tandem("explain", waits).stdout)
+        self.assertIn("ever run it", self.tandem("explain", never).stdout)
+        self.tandem("cancel", waits, running[0])
+        self.assertEqual(self.job(waits)["state"], "stopped")
+        self.assertEqual(self.until_over(running[0])["state"], "stopped")
+        again = self.tandem("cancel", waits, code=2)
+        self.assertIn("is over", again.stderr)
+        self.assertIn("there is no job 99", self.tandem("cancel", 99, code=2).stderr)
+
+    def test_a_job_too_large_for_every_node_fails_and_says_so(self):
+        self.serve("--nodes", self.nodes, "--no-port")
+        job = self.submit(self.plain("sleep", "1", cores=64))
+        self.assertIn("more than any node has", self.until_over(job)["reason"])
+
+    def test_a_failing_program_is_told_with_its_last_words(self):
+        self.serve("--nodes", self.nodes, "--no-port")
+        job = self.submit(self.plain("sh", "-c", "echo it broke; exit 7"))
+        done = self.until_over(job)
+        self.assertEqual(done["state"], "failed")
+        self.assertIn("exit status 7", done["reason"])
+        self.assertIn("it broke", done["tasks"][0]["last_failure"]["last_output"])
+
+    def test_preemption_stops_the_lower_and_brings_it_back(self):
+        self.serve("--nodes", self.nodes, "--no-port", "--policy", "priority-resume")
+        low = [self.submit(self.plain("sleep", "1000", cores=2)) for _ in range(3)]
+        self.until(lambda: all(self.job(job)["state"] == "running" for job in low))
+        high = self.submit(self.plain("sh", "-c", "exit 0", cores=2, extra="place: {priority: 5}"))
+        self.assertEqual(self.until_over(high)["state"], "finished")
+        self.until(lambda: all(self.job(job)["state"] == "running" for job in low))
+        self.assertEqual(sorted(self.job(job)["attempts"] for job in low), [1, 1, 2])
+
+    def test_killed_and_started_again_nothing_is_lost(self):
+        server = self.serve("--nodes", self.nodes, "--no-port")
+        flag = self.folder / "go"
+        # It ends only after the kill, and says how often it was started.
+        script = f"echo start >> starts; while [ ! -e {flag} ]; do sleep 0.05; done"
+        running = self.submit(self.plain("sh", "-c", script))
+        self.until(lambda: (self.folder / "starts").exists())
+        waiting = self.submit(self.plain("sh", "-c", "exit 0", extra="place: {labels: nowhere}"))
+        server.kill()
+        server.wait()
+        flag.touch()
+        self.serve("--nodes", self.nodes, "--no-port")
+        done = self.until_over(running)
+        self.assertEqual((done["state"], done["attempts"]), ("finished", 2))
+        self.assertEqual(self.job(waiting)["state"], "queued")
+        run = self.runs()[0]["id"]
+        self.assertIn("every decision the same", self.tandem("show", run, "--verify").stdout)
+
+    def test_a_gentle_stop_keeps_jobs_and_removes_the_socket(self):
+        server = self.serve("--nodes", self.nodes, "--no-port")
+        job = self.submit(self.plain("sleep", "1000"))
+        self.until(lambda: self.job(job)["state"] == "running")
+        server.send_signal(signal.SIGTERM)
+        self.assertEqual(server.wait(60), 0)
+        self.assertFalse((self.store / "serve-main.sock").exists())
+        self.assertIn("no server called 'main'", self.tandem("queue", code=2).stderr)
+        self.serve("--nodes", self.nodes, "--no-port")
+        self.until(lambda: self.job(job)["state"] == "running" and self.job(job)["attempts"] == 2)
+
+    def test_two_servers_of_one_name_and_other_settings_are_refused(self):
+        self.serve("--nodes", self.nodes, "--no-port", "--world", "sim")
+        self.assertIn("running already", self.tandem("serve", "--no-port", "--nodes", self.nodes, "--world", "sim", code=2).stderr)
+        self.assertIn("--name", self.tandem("serve", "--no-port", "--nodes", self.nodes, "--world", "sim", "--policy", "fifo", code=2).stderr)
+        for wrong in (["--policy", "heat"], ["--world", "mars"], ["--name", "../x"], ["--log", "loud"]):
+            self.assertNotEqual(self.tandem("serve", "--name", "other", *wrong, code=2).stderr, "", wrong)
+
+    def test_the_simulated_world_runs_at_its_own_pace(self):
+        self.serve("--nodes", "heats", "--no-port", "--world", "sim", "--pace", "1000")
+        job = self.submit(self.plain("never-run", extra="place: {seconds: 600}"))
+        done = self.until_over(job)
+        self.assertEqual(done["state"], "finished")
+        self.assertGreaterEqual(done["ended"] - done["started"], 600 - 1e-6)
+        self.assertIn("simulated", done["energy"]["source"])
+
+
+class Hostile(ServerCase):
+    def setUp(self):
+        super().setUp()
+        self.serve("--nodes", self.nodes, "--listen", "127.0.0.1:0")
+        self.token = (self.store / "serve-token").read_text().strip()
+
+    def http(self, method, target, body=None, token=None, headers=()):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        all_headers = dict(headers, **({"Authorization": f"Bearer {token}"} if token else {}))
+        if body is not None:
+            all_headers.setdefault("Content-Type", "application/json")
+        connection.request(method, target, body, all_headers)
+        answer = connection.getresponse()
+        status, text = answer.status, answer.read()
+        connection.close()
+        return status, text
+
+    def test_who_may_do_what(self):
+        body = json.dumps({"spec": self.plain("true"), "folder": str(self.folder)})
+        self.assertEqual(self.http("GET", "/v1/jobs")[0], 200)
+        self.assertEqual(self.http("POST", "/v1/jobs", body)[0], 401)
+        self.assertIn(self.http("POST", "/v1/jobs", body, token="0" * 64)[0], (401, 403))
+        self.assertEqual(self.http("POST", "/v1/jobs", body, token=self.token)[0], 201)
+        self.assertEqual(stat.S_IMODE(os.stat(self.store / "serve-token").st_mode), 0o600)
+        self.assertEqual(stat.S_IMODE(os.stat(self.store / "serve-main.sock").st_mode), 0o600)
+        self.assertNotIn(self.token, (self.folder / "server.log").read_text())
+        self.assertEqual(self.json("queue", "--server", f"127.0.0.1:{self.port}", "--all")["all"], 1)
+
+    def test_nonsense_is_refused_and_the_server_stays(self):
+        post = lambda body: self.http("POST", "/v1/jobs", body, token=self.token)[0]
+        for body in ("", "{", "[]", "null", '{"spec": 7}', '{"spec": "kind: train"}', '{"spec": "a: &a [*a]"}', '{"spec": "x", "extra": 1}',
+                     json.dumps({"spec": self.plain("true"), "folder": "../x"}), "[" * 100000, '{"spec": "' + "x" * 2_000_000 + '"}'):
+            self.assertIn(post(body), (400, 413), body[:50])
+        shell = self.plain("true").replace("name: plain", 'name: "$(touch /tmp/pwned);"')
+        self.assertEqual(post(json.dumps({"spec": shell})), 400)
+        for target in ("/v1/jobs/../../etc/passwd", "/v1/jobs/%2e%2e%2fetc", "/v1/jobs/0%3Brm", "/v1/jobs/99/output", "/v1/nothing", "/v1/jobs?x=1"):
+            self.assertIn(self.http("GET", target)[0], (400, 404), target)
+        self.assertEqual(self.http("DELETE", "/v1/nodes", token=self.token)[0], 405)
+        self.assertEqual(self.http("GET", "/v1/status")[0], 200)
+
+    def test_garbage_and_held_connections_do_not_keep_others_out(self):
+        held = []
+        try:
+            for _ in range(200):
+                one = socket.create_connection(("127.0.0.1", self.port), timeout=10)
+                one.sendall(b"GET /v1/jo")
+                held.append(one)
+            for i in range(300):
+                with socket.create_connection(("127.0.0.1", self.port), timeout=10) as one:
+                    one.sendall(os.urandom(64) + b"\r\n\r\n")
+            self.assertEqual(self.http("GET", "/v1/status")[0], 200)
+        finally:
+            for one in held:
+                one.close()
+
+    def test_metrics_are_prometheus(self):
+        job = json.loads(self.http("POST", "/v1/jobs", json.dumps({"spec": self.plain("true")}), token=self.token)[1])["job"]
+        self.until_over(job)
+        status, text = self.http("GET", "/metrics")
+        self.assertEqual(status, 200)
+        self.assertIn('tandem_jobs{state="finished"} 1', text.decode())
+        self.assertIn("# TYPE tandem_cores gauge", text.decode())

@@ -256,6 +256,24 @@ TEST(Hostile, BodiesHaveABoundTogether) {
   })) << "their room is given back";
 }
 
+TEST(Hostile, AnswersNobodyTakesHaveABoundTogether) {
+  Limits limits;
+  limits.answers = 40 << 20;  // room for one long answer
+  Rig rig(limits);
+  std::vector<RawClient> deaf;
+  for (int i = 0; i < 3; ++i) {
+    deaf.push_back(rig.raw());
+    deaf.back().send("GET /v1/long HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    ASSERT_EQ(status_of(deaf.back().read_until("xxx")), 200);
+    EXPECT_EQ(rig.cut("crowded"), i) << "each sends the one before it away";
+    ASSERT_TRUE(rig.answers());
+    ASSERT_TRUE(soon([&] { return rig.connected() == 1; }));
+  }
+  constexpr std::size_t kMost = 32 << 20, kReadAlready = 64 << 10;
+  EXPECT_GT(deaf.back().read_to_end().size(), kMost - kReadAlready) << "who listens after all is served";
+  EXPECT_LT(deaf.front().read_to_end().size(), kMost - kReadAlready);
+}
+
 TEST(Hostile, WhenNoMoreFilesCanBeOpenedTheServerWaits) {
   Rig rig;
   ASSERT_TRUE(soon([&] { return rig.connected() == 0; }));

@@ -70,6 +70,7 @@ Connection::~Connection() {
 
 void Connection::close() {
   leave_line();
+  settle();
   timer_.cancel();
   stream_.close();  // whatever waits on it ends now
   hub_.left(this);
@@ -251,12 +252,27 @@ void Connection::answer(const Response& response, bool keep) {
   response_->keep_alive(keep);
   response_->body() = response.body;
   response_->prepare_payload();
+  owe(response_->body().size());
   enter(Stage::answer, hub_.limits.answer_time);
   http::async_write(stream_, *response_,
                     [self = shared_from_this()](error_code error, std::size_t) { self->on_written(error); });
 }
 
+// Many clients that take long answers slowly, or not at all, must not fill the memory.
+void Connection::owe(std::size_t bytes) {
+  leave_line();  // it is not this one that makes room
+  while (hub_.answer_bytes + bytes > hub_.limits.answers && hub_.make_room()) continue;
+  owed_ = bytes;
+  hub_.answer_bytes += bytes;
+}
+
+void Connection::settle() {
+  hub_.answer_bytes -= owed_;
+  owed_ = 0;
+}
+
 void Connection::on_written(error_code error) {
+  settle();
   if (error == beast::error::timeout) hub_.cut("slow");
   if (error) return;
   const bool keep = response_->keep_alive() && !hub_.stopping;

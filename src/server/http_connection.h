@@ -60,7 +60,8 @@ struct Hub {
   Gauge& connections;
   std::function<void()> wake;  // set: the owner's thread answers
   bool stopping = false;
-  std::size_t body_bytes = 0;  // held by all
+  std::size_t body_bytes = 0;    // held by all
+  std::size_t answer_bytes = 0;  // not taken yet by all
   std::set<Connection*> all;
   std::list<Connection*> waited_for;  // longest first: these may be closed any time
   asio::io_context questions;         // used as a queue between two threads, run by answer_pending()
@@ -102,6 +103,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void unreadable(error_code);
   void refuse(int status, const std::string& why);
   void answer(const Response&, bool keep);
+  void owe(std::size_t bytes);
+  void settle();
   void on_written(error_code);
   void linger();
   void discard();
@@ -122,6 +125,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Exchange exchange_;
   Clock::time_point began_;
   std::size_t held_ = 0;       // of hub_.body_bytes
+  std::size_t owed_ = 0;       // of hub_.answer_bytes
   std::size_t discarded_ = 0;  // bytes after a refusal
 };
 

@@ -119,6 +119,42 @@ TEST(HttpServer, BrowsersAreNotTricked) {
   EXPECT_NE(answer.find("X-Content-Type-Options: nosniff"), std::string::npos);
 }
 
+TEST(HttpServer, EachBadRequestIsRefusedWithItsStatus) {
+  Rig rig;
+  const auto get = [](const std::string& target) {
+    return "GET " + target + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  };
+  const std::vector<std::pair<std::string, int>> requests{
+      {get("/" + std::string(3'000, 'a')), 414},  // oversized
+      {get("/v1/ping HTTP/1.1\r\nX: " + std::string(20'000, 'a')), 431},
+      {rig.post("Content-Length: 1048577\r\n\r\n"), 413},
+      {rig.post("Transfer-Encoding: chunked\r\n\r\n100001\r\n"), 413},
+      {"garbage\r\n\r\n", 400},  // malformed
+      {rig.post("Content-Length: -1\r\n\r\n"), 400},
+      {rig.post("Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), 400},
+      {rig.post("Transfer-Encoding: gzip\r\n\r\n"), 501},
+      {"POST /v1/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx", 401},  // unauthorised
+      {get("/v1/ping HTTP/1.1\r\nAuthorization: Bearer wrong"), 401},
+      {get("/../../etc/passwd"), 400},  // the way out
+      {get("/v1/jobs/..%2f..%2fetc%2fpasswd"), 400},
+      {get("/v1/jobs/%2e%2e"), 400},
+      {get("/v1/jobs/$(reboot)"), 400},  // shell syntax
+      {get("/v1/jobs/a;reboot"), 400},
+      {get("/v1/jobs/`reboot`"), 400},
+      {get("/v1/jobs/--force"), 400},
+  };
+  for (const auto& [request, status] : requests) {
+    RawClient client = rig.raw();
+    client.send(request);
+    const auto answer =
+        client.read_to_end();  // refused, and closed: nobody guesses where the next one begins
+    EXPECT_EQ(status_of(answer), status) << request.substr(0, 200);
+    EXPECT_NE(answer.find("{\"error\":\""), std::string::npos) << answer;
+  }
+  EXPECT_EQ(rig.changes, 0);
+  EXPECT_TRUE(rig.answers());
+}
+
 TEST(HttpServer, SecretsDoNotReachTheLog) {
   Rig rig;
   const std::string secret = rig.token.reveal();

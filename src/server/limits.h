@@ -18,8 +18,9 @@ struct Limits {
 
   // Of all together.
   std::size_t bodies = 32 * 1024 * 1024;  // bytes of bodies held at once; 503
-  // Beyond it, whoever has been waited for longest makes room; 503 when nobody can.
-  std::size_t connections = 2048;
+  // Beyond these, whoever has been waited for longest makes room.
+  std::size_t answers = 256 * 1024 * 1024;  // bytes of answers not taken yet; a longer one is sent alone
+  std::size_t connections = 2048;           // 503 when nobody can make room
 
   // Whole times, not pauses: a client that sends a byte now and then gains nothing.
   Seconds head_time{10};     // to send a first line and headers; also how long a silent connection is kept

@@ -81,5 +81,6 @@ void add_cancel(CLI::App&, Action&);
 void add_nodes(CLI::App&, Action&);
 void add_explain(CLI::App&, Action&);
 void add_output(CLI::App&, Action&);
+void add_probe(CLI::App&, Action&);
 
 }  // namespace tandem::cli

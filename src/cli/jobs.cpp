@@ -1,8 +1,8 @@
 // tandem submit, queue, cancel, nodes, explain: what people ask of a server (cli/serve.cpp)
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -10,10 +10,8 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "base/text.h"
-#include "cli/command.h"
-#include "daemon/daemon.h"
-#include "server/http_client.h"
+#include "base/resources.h"
+#include "cli/server_client.h"
 
 namespace tandem::cli {
 namespace {
@@ -21,86 +19,21 @@ namespace {
 using nlohmann::json;
 
 struct Options {
-  StoreOption store;
+  ServerOption server;
   JsonOption json;
-  std::string name = "main", address;
   std::vector<std::string> what;
   std::string state = "open";
-  int priority = 0;
   bool all = false, wait = false;
 
   void add_to(CLI::App& command) {
-    store.add_to(command);
+    server.add_to(command);
     json.add_to(command);
-    command.add_option("--server", address, "where it listens, such as 127.0.0.1:8470 (default: its socket)")
-        ->type_name("ADDRESS");
-    command.add_option("--name", name, "of the server")->capture_default_str();
   }
 };
-
-class Client {
- public:
-  explicit Client(const Options& options) : store_(options.store.open()), http_(address(options)) {
-    if (!options.address.empty()) http_.show_token(server::Token::load(daemon::token_file(store_)));
-  }
-
-  json ask(const std::string& method, const std::string& target, const std::string& body = "") {
-    const auto answer = text(method, target, body);
-    auto out = json::parse(answer, nullptr, false);
-    if (out.is_discarded()) throw SystemError("the server answered something that is no JSON");
-    return out;
-  }
-  std::string text(const std::string& method, const std::string& target, const std::string& body = "") {
-    const auto answer = http_.ask(method, target, body);
-    if (answer.status < 300) return answer.body;
-    if (answer.status < 500) throw UserError(server::error_text(answer));
-    throw SystemError("the server has a problem: " + server::error_text(answer));
-  }
-
- private:
-  server::Address address(const Options& options) const {
-    if (!options.address.empty()) return server::parse_address(options.address);
-    const auto socket = daemon::socket_file(store_, options.name);
-    if (!std::filesystem::exists(socket))
-      throw UserError(
-          fmt::format("no server called '{}' is running with this store; start one with `{} serve`",
-                      options.name, own_command()));
-    return server::parse_address("unix:" + socket.string());
-  }
-
-  store::Store store_;
-  server::HttpClient http_;
-};
-
-std::string job_target(const std::string& job, const char* rest = "") {
-  return "/v1/jobs/" + server::percent_encoded(job) + rest;
-}
 
 std::string clock_time(const json& at) {
   if (!at.is_number()) return "-";
   return fmt::format("{:%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(at.get<double>())));
-}
-
-std::string word(const json& value) {
-  return value.is_string() ? value.get<std::string>() : "-";
-}
-
-// Columns as wide as what is in them.
-std::string columns(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i == widths.size()) widths.push_back(0);
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  std::string out;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}  ", row[i], widths[i]);
-    out += line + "\n";
-  }
-  return out;
 }
 
 std::string spec_text(const std::string& file) {
@@ -116,11 +49,10 @@ std::string spec_text(const std::string& file) {
 }
 
 int submit(const Options& options) {
-  Client client(options);
+  ServerClient client(options.server);
   json jobs = json::array();
   for (const auto& file : options.what) {
-    const json body{{"spec", spec_text(file)}, {"folder", std::filesystem::current_path().string()}};
-    jobs.push_back(client.ask("POST", "/v1/jobs", body.dump(-1, ' ', false, json::error_handler_t::replace)));
+    jobs.push_back(client.submit(spec_text(file), std::filesystem::current_path().string()));
     const auto& job = jobs.back();
     if (!options.json.alone())
       std::cout << fmt::format("Job {} ({}) is {}.\n", job["job"].get<int>(), word(job["name"]),
@@ -129,15 +61,11 @@ int submit(const Options& options) {
   }
   bool well = true;
   for (auto& job : jobs) {
-    const std::string id = std::to_string(job["job"].get<int>());
-    while (options.wait && job["ended"].is_null()) {
-      ::usleep(200'000);
-      job = client.ask("GET", job_target(id));
-    }
     if (!options.wait) continue;
+    job = client.wait_for(job["job"].get<int>());
     well &= word(job["state"]) == "finished";
     if (!options.json.alone())
-      std::cout << fmt::format("Job {} has {}{}\n", id, word(job["state"]),
+      std::cout << fmt::format("Job {} has {}{}\n", job["job"].get<int>(), word(job["state"]),
                                word(job["reason"]).empty() ? "." : ": " + word(job["reason"]));
   }
   options.json.write({{"jobs", jobs}});
@@ -145,7 +73,7 @@ int submit(const Options& options) {
 }
 
 int queue(const Options& options) {
-  Client client(options);
+  ServerClient client(options.server);
   const json answer = client.ask("GET", options.all ? "/v1/jobs" : "/v1/jobs?state=" + options.state);
   options.json.write(answer);
   if (options.json.alone()) return kDone;
@@ -173,7 +101,7 @@ int queue(const Options& options) {
 }
 
 int cancel(const Options& options) {
-  Client client(options);
+  ServerClient client(options.server);
   json jobs = json::array();
   for (const auto& job : options.what) {
     jobs.push_back(client.ask("DELETE", job_target(job)));
@@ -184,7 +112,7 @@ int cancel(const Options& options) {
 }
 
 int nodes(const Options& options) {
-  Client client(options);
+  ServerClient client(options.server);
   const json answer = client.ask("GET", "/v1/nodes");
   options.json.write(answer);
   if (options.json.alone()) return kDone;
@@ -224,7 +152,7 @@ std::string considered(const json& why) {
 }
 
 int explain(const Options& options) {
-  Client client(options);
+  ServerClient client(options.server);
   const json answer = client.ask("GET", job_target(options.what.front(), "/explain"));
   options.json.write(answer);
   if (options.json.alone()) return kDone;
@@ -250,7 +178,7 @@ int explain(const Options& options) {
 }
 
 int output(const Options& options) {
-  std::cout << Client(options).text("GET", job_target(options.what.front(), "/output"));
+  std::cout << ServerClient(options.server).text("GET", job_target(options.what.front(), "/output"));
   return kDone;
 }
 

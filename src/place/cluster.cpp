@@ -19,6 +19,7 @@ MachineType type_of(const NodeView& node) {
   out.architecture = node.traits.architecture;
   out.accelerator = node.traits.accelerator;
   out.labels = node.traits.labels;
+  out.labels.push_back(out.name);  // so that a job can ask for the type itself
   out.node = amount_of(node.largest);
   out.count = 0;
   return out;

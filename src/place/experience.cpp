@@ -60,34 +60,40 @@ void Experience::saw(const View& view, const Event& event) {
       task.attempt == 1 && !task.evicted && !job.cancelled && !job.tune && task.reported() >= job.spec.epochs;
   if (!whole || family_of(job).empty() || task.ended_at <= task.started_at) return;
   const auto& node = view.nodes[static_cast<std::size_t>(task.node)];
-  auto& runs = runs_[{family_of(job), machine_of(node)}];
+  auto& known = known_[{family_of(job), machine_of(node)}];
   const double joules = task.energy_complete ? task.joules().value : 0;
-  runs.push_back({work_of(job), task.granted.cores, (task.ended_at - task.started_at).value, joules});
-  if (runs.size() > kKept) runs.erase(runs.begin());
+  known.runs.push_back({work_of(job), task.granted.cores, (task.ended_at - task.started_at).value, joules});
+  if (known.runs.size() > kKept) known.runs.erase(known.runs.begin());
+  learn(known);
 }
 
 std::size_t Experience::runs(const std::string& family, const std::string& machine) const {
-  const auto found = runs_.find({family, machine});
-  return found == runs_.end() ? 0 : found->second.size();
+  const auto found = known_.find({family, machine});
+  return found == known_.end() ? 0 : found->second.runs.size();
 }
 
-Expected Experience::from_runs(const std::vector<Run>& runs, double work, int cores) const {
-  const bool energy = std::all_of(runs.begin(), runs.end(), [](const Run& run) { return run.joules > 0; });
-  if (runs.size() >= kFewest) {
-    HeatsModel model(1, {});
-    for (const auto& run : runs)
-      model.learn(0, {0, run.work, static_cast<double>(run.cores), 0, 1},
-                  {run.seconds, energy ? run.joules : 1});
-    model.fit();
-    const auto said = model.predict(0, {0, work, static_cast<double>(cores), 0, 1});
-    return {said.seconds, energy ? said.joules : 0, Expected::From::learnt};
+void Experience::learn(Known& known) {
+  known.energy =
+      std::all_of(known.runs.begin(), known.runs.end(), [](const Run& run) { return run.joules > 0; });
+  if (known.runs.size() < kFewest) return;
+  known.model.emplace(1, HeatsModelOptions{});
+  for (const auto& run : known.runs)
+    known.model->learn(0, {0, run.work, static_cast<double>(run.cores), 0, 1},
+                       {run.seconds, known.energy ? run.joules : 1});
+  known.model->fit();
+}
+
+Expected Experience::from(const Known& known, double work, int cores) {
+  if (known.model) {
+    const auto said = known.model->predict(0, {0, work, static_cast<double>(cores), 0, 1});
+    return {said.seconds, known.energy ? said.joules : 0, Expected::From::learnt};
   }
   std::vector<double> seconds, joules;
-  for (const auto& run : runs) {
+  for (const auto& run : known.runs) {
     seconds.push_back(run.seconds / run.work);
     joules.push_back(run.joules / run.work);
   }
-  return {median(seconds) * work, energy ? median(joules) * work : 0, Expected::From::learnt};
+  return {median(seconds) * work, known.energy ? median(joules) * work : 0, Expected::From::learnt};
 }
 
 Expected Experience::expect(const View& view, const TaskView& task, const Cluster& cluster,
@@ -99,18 +105,17 @@ Expected Experience::expect(const View& view, const TaskView& task, const Cluste
     return added_joules(here, cluster.types[type].node, cores, seconds);
   };
   if (!family_of(job).empty()) {
-    const auto found = runs_.find({family_of(job), cluster.types[type].name});
-    if (found != runs_.end()) {
-      auto out = from_runs(found->second, work_of(job), cores);
+    const auto found = known_.find({family_of(job), cluster.types[type].name});
+    if (found != known_.end()) {
+      auto out = from(found->second, work_of(job), cores);
       // Stated power is the same yardstick on every type; what was measured on some only is not.
       out.joules = here.idle ? by_power(out.seconds) : out.joules;
       return out;
     }
     std::vector<double> at_pace_one;
     for (std::uint32_t other = 0; other < cluster.types.size(); ++other)
-      if (const auto ran = runs_.find({family_of(job), cluster.types[other].name}); ran != runs_.end())
-        at_pace_one.push_back(from_runs(ran->second, work_of(job), cores).seconds *
-                              cluster.traits[other].pace);
+      if (const auto ran = known_.find({family_of(job), cluster.types[other].name}); ran != known_.end())
+        at_pace_one.push_back(from(ran->second, work_of(job), cores).seconds * cluster.traits[other].pace);
     if (!at_pace_one.empty()) {
       const double seconds = median(at_pace_one) / here.pace;
       return {seconds, by_power(seconds), Expected::From::related};

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,9 +44,15 @@ class Experience {
     double seconds = 0, joules = 0;  // 0: not measured
   };
   using Key = std::pair<std::string, std::string>;  // family, machine
-  Expected from_runs(const std::vector<Run>&, double work, int cores) const;
+  struct Known {
+    std::vector<Run> runs{};
+    bool energy = false;                // measured in all of them
+    std::optional<HeatsModel> model{};  // once there are kFewest
+  };
+  static void learn(Known&);
+  static Expected from(const Known&, double work, int cores);
 
-  std::map<Key, std::vector<Run>> runs_;
+  std::map<Key, Known> known_;
 };
 
 // What the task adds to an idle node in so many seconds, from the node's stated power; 0: not stated.

@@ -145,14 +145,14 @@ limits: {stall: 10}
       lines,
       (std::vector<std::string>{
           "job.yaml:2:1: nmae: unknown key; known are kind, name, program, hyper, system, seed, limits, "
-          "checkpoints, energy (did you mean 'name'?)",
+          "checkpoints, energy, place (did you mean 'name'?)",
           "job.yaml:4:10: program.model: 'lenet' is not one of: lenet5, lstm, jacobi (did you mean "
           "'lenet5'?)",
           "job.yaml:6:3: key 'dataset' is given twice",
           "job.yaml:8:11: hyper.epochs: must be at least 1 and at most 1000000, not '0'",
           "job.yaml:10:10: system.cores: must be a whole number, not 'two'",
           "job.yaml:11:11: system.memory: '2048' needs a unit: write it like 2GiB",
-          "job.yaml:12:3: system.sped: unknown key; known are cores, memory, speed (did you mean 'speed'?)",
+          "job.yaml:12:3: system.sped: unknown key; known are cores, memory, speed, gpus (did you mean 'speed'?)",
           "job.yaml:13:17: limits.stall: '10' needs a unit: write it like 90s, 10min or 2h",
       }));
 }
@@ -166,7 +166,7 @@ TEST(Parse, OneUserErrorListsAllIssues) {
     EXPECT_STREQ(
         error.what(),
         "job.yaml:3:1: sead: unknown key; known are kind, name, program, hyper, system, seed, limits, "
-        "checkpoints, energy (did you mean 'seed'?)\n"
+        "checkpoints, energy, place (did you mean 'seed'?)\n"
         "job.yaml:4:7: seed: must be a whole number, not 'x'");
   }
 }

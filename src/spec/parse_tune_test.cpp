@@ -114,7 +114,7 @@ seed: 1
             (std::vector<std::string>{
                 "job.yaml:2:1: nmae: unknown key; known are kind, name, program, search, hyper, constraints, "
                 "system, "
-                "objective, budget, limits, checkpoints, energy (did you mean 'name'?)",
+                "objective, budget, limits, checkpoints, energy, place (did you mean 'name'?)",
                 "job.yaml:3:18: program.model: 'lenet' is not one of: lenet5, lstm, jacobi (did you mean "
                 "'lenet5'?)",
                 "job.yaml:4:10: search.algoritm: unknown key; known are algorithm, max_epochs, reduction, "
@@ -274,7 +274,7 @@ TEST(ParseTune, ReportsAndReadsFilesLikeTraining) {
     EXPECT_STREQ(
         error.what(),
         "job.yaml:3:1: sead: unknown key; known are kind, name, program, search, hyper, constraints, system, "
-        "objective, budget, limits, checkpoints, energy\n"
+        "objective, budget, limits, checkpoints, energy, place\n"
         "job.yaml:4:16: search.seed: must be a whole number, not 'x'");
   }
   std::string name = (std::filesystem::temp_directory_path() / "tandem-spec-XXXXXX").string();

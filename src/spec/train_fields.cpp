@@ -27,7 +27,7 @@ std::vector<Field> program_fields(const Catalogue& catalogue) {
       {.name = "plain",
        .type = Type::flag,
        .description = "the command reports nothing: it is done when it exits with status 0",
-       .fallback = "false",
+       .otherwise = "it reports epochs",
        .store = into([](TuneJob & job) -> auto& { return job.base.program.plain; })},
       {.name = "folder",
        .description = "the folder the command runs in",

@@ -1,0 +1,84 @@
+#include "cli/server_client.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "daemon/daemon.h"
+
+namespace tandem::cli {
+
+using nlohmann::json;
+
+void ServerOption::add_to(CLI::App& command) {
+  store.add_to(command);
+  command.add_option("--server", address, "where it listens, such as 127.0.0.1:8470 (default: its socket)")
+      ->type_name("ADDRESS");
+  command.add_option("--name", name, "of the server")->capture_default_str();
+}
+
+ServerClient::ServerClient(const ServerOption& option) : store_(option.store.open()), http_(address(option)) {
+  if (!option.address.empty()) http_.show_token(server::Token::load(daemon::token_file(store_)));
+}
+
+server::Address ServerClient::address(const ServerOption& option) const {
+  if (!option.address.empty()) return server::parse_address(option.address);
+  const auto socket = daemon::socket_file(store_, option.name);
+  if (!std::filesystem::exists(socket))
+    throw UserError(fmt::format("no server called '{}' is running with this store; start one with `{} serve`",
+                                option.name, own_command()));
+  return server::parse_address("unix:" + socket.string());
+}
+
+json ServerClient::ask(const std::string& method, const std::string& target, const std::string& body) {
+  auto out = json::parse(text(method, target, body), nullptr, false);
+  if (out.is_discarded()) throw SystemError("the server answered something that is no JSON");
+  return out;
+}
+
+std::string ServerClient::text(const std::string& method, const std::string& target,
+                               const std::string& body) {
+  const auto answer = http_.ask(method, target, body);
+  if (answer.status < 300) return answer.body;
+  if (answer.status < 500) throw UserError(server::error_text(answer));
+  throw SystemError("the server has a problem: " + server::error_text(answer));
+}
+
+json ServerClient::submit(const std::string& spec, const std::string& folder) {
+  const json body{{"spec", spec}, {"folder", folder}};
+  return ask("POST", "/v1/jobs", body.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+json ServerClient::wait_for(int job) {
+  for (;; ::usleep(200'000))
+    if (auto now = ask("GET", job_target(std::to_string(job))); !now["ended"].is_null()) return now;
+}
+
+std::string job_target(const std::string& job, const char* rest) {
+  return "/v1/jobs/" + server::percent_encoded(job) + rest;
+}
+
+std::string word(const json& value) {
+  return value.is_string() ? value.get<std::string>() : "-";
+}
+
+std::string columns(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i == widths.size()) widths.push_back(0);
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}  ", row[i], widths[i]);
+    out += line + "\n";
+  }
+  return out;
+}
+
+}  // namespace tandem::cli

@@ -1,7 +1,7 @@
 // Infrastructure-aware placement beside oblivious placement and an unloaded cluster, in the simulator, in the
 // scenarios of Infrastructure-Aware TensorFlow (figures 3.3 to 3.9).
 //
-//   infra_bench [makespan|busy|bandwidth|latency|gpu|failing]...
+//   infra_bench [makespan|loads|busy|bandwidth|latency|gpu|failing|monitor]...
 //
 // Exit code: 0 all floors held; 1 one was missed.
 #include <fmt/format.h>
@@ -22,9 +22,10 @@ struct Part {
   Section (*make)();
 };
 
-const std::vector<Part> kParts{
-    {"makespan", makespan_section}, {"busy", busy_section}, {"bandwidth", bandwidth_section},
-    {"latency", latency_section},   {"gpu", gpu_section},   {"failing", failing_section}};
+const std::vector<Part> kParts{{"makespan", makespan_section}, {"loads", loads_section},
+                               {"busy", busy_section},         {"bandwidth", bandwidth_section},
+                               {"latency", latency_section},   {"gpu", gpu_section},
+                               {"failing", failing_section},   {"monitor", monitor_section}};
 
 }  // namespace
 
@@ -34,7 +35,8 @@ int main(int argc, char** argv) {
     const auto part =
         std::find_if(kParts.begin(), kParts.end(), [&](const Part& p) { return p.name == argv[i]; });
     if (part == kParts.end()) {
-      fmt::print(stderr, "there is no part '{}': makespan, busy, bandwidth, latency, gpu, failing\n",
+      fmt::print(stderr,
+                 "there is no part '{}': makespan, loads, busy, bandwidth, latency, gpu, failing, monitor\n",
                  argv[i]);
       return 2;
     }

@@ -12,13 +12,15 @@
 
 namespace tandem::bench {
 
+inline constexpr int kUsualWorkers = 4;
+
 struct Job {
   std::string name;  // as the paper calls it, with its data
   graph::Model model;
   std::int64_t samples = 0;  // of an epoch
   double sample_bytes = 0;   // read for each
   std::int64_t batch = 64;
-  int workers = 4;
+  int workers = kUsualWorkers;
   std::string job_class() const;
   place::Demands demands() const;
 };

@@ -185,13 +185,14 @@ master's cable, so it does not matter where its workers are.)",
   const Means means = means_of(all), of_survivors = means_of(compare_all(kUsualWorkers, 1, Dead::survived));
   out.say(fmt::format(
       R"(Not judged: were a scenario in which choices fail counted with those that survive it (just
-the ones without the straggler, as if somebody had known), it would be {} less than random.)",
+the ones without the straggler, as if those that died were tried again for nothing), it would be {}
+less than random. The paper's mean cannot count so: its job has no time there.)",
       percent(of_survivors.reduction, 2)));
   out.summary = fmt::format(
-      "{} less than listed and {} less than random (paper: {}; the best choice: {}), {} above unloaded "
-      "(paper: {})",
+      "{} less than listed and {} less than random (paper: {}; the best choice: {}; if jobs that died "
+      "counted with those that survive: {}), {} above unloaded (paper: {})",
       percent(means.from_listed), percent(means.reduction), percent(kReduction, 0), percent(means.best),
-      percent(means.above), percent(kAbove, 0));
+      percent(of_survivors.reduction, 2), percent(means.above), percent(kAbove, 0));
   out.verdict = means.held() ? Verdict::held : Verdict::missed;
   return out;
 }

@@ -158,7 +158,8 @@ a third of one, and fills half the memory.)",
 deliver 92 % of 10 Gb/s at 50 us.)",
       R"(`netem` holds back what a worker sends; as parameters are asked for first, pulls and pushes
 are both late by it. What a step moves (ResNet32: 1.9 MB) fits the window of a connection that is
-warm (Linux: 4 MiB), so delay does not limit TCP's throughput.)",
+warm (Linux: 4 MiB), so delay does not limit TCP's throughput. Gradients go in buckets of 1 MB, each
+after the one before has arrived, so ResNet32 waits for a delay three times a step.)",
       R"(The monitor has looked 30 times, every 10 s, with an error of 0.03 (standard deviation) on
 the shares of CPU, network and GPU and 10 % on latency; memory is counted, not sampled. The policy
 knows nothing but that, the job's demands, and how earlier jobs of its class went.)",

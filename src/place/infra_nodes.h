@@ -1,5 +1,5 @@
-// The node catalogue of infrastructure-aware placement: what is installed on each node, and what was seen of
-// it.
+// The node catalogue of infrastructure-aware placement: what is installed on each node, and what was seen
+// of it.
 //
 // Nodes are known by host name. A node whose hardware is no longer what the catalogue says gets a new entry,
 // and all that was seen of the old machine is forgotten: a history of other cores says nothing about these.
@@ -67,8 +67,7 @@ class Catalogue {
   // What a look at a node's hardware says.
   Found found(const std::string& host, const NodeFacts&);
   void gone(const std::string& host) { nodes_.erase(host); }
-  // Throw SystemError: a host that is not in the catalogue, or numbers that cannot be (a share outside 0 to
-  // 1).
+  // Throw SystemError: a host that is not in the catalogue, or numbers that cannot be (a share above 1).
   void observed(const std::string& host, const Observation&);
   void worked(const std::string& host, double slowness);
 

@@ -118,8 +118,7 @@ class Judge {
   std::vector<Resource> loads_{};
 };
 
-// "2 busy, 1 no room (n3: 6 GiB of GPU memory is demanded, 2 GiB is free)": of each standing the first's
-// reason.
+// "2 busy (n1: …), 1 without room (n3: …)": of each standing how many, and the first's reason.
 std::string tell_excluded(const std::vector<Judgement>& nodes) {
   std::string out;
   for (const Standing standing :

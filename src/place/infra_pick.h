@@ -3,22 +3,18 @@
 // Assumes that the workers of a job wait for each other, so one bad node costs more than a good one gains.
 // Rules, in order:
 //   1. a node is out for good: never observed or not lately; it lacks what is demanded; memory or GPU memory
-//   that
-//      is demanded is not free, so that the job would die there;
+//      that is demanded is not free, so that the job would die there;
 //   2. stragglers are out (infra_stragglers.h);
 //   3. busy nodes are out: a share in use at or above its threshold for the class of the job
 //      (infra_thresholds.h), or demanded cores or bandwidth that are not free;
 //   4. the rest is scored, highest first, ties by host: the sum over resources of weight × what is free of
-//   it, as a
-//      share of the most that any node has. Of equal nodes that is weight × (1 - share in use): higher means
-//      less used, as the paper's prose says (its printed formula would prefer the busiest). What a node is
-//      larger by counts too;
+//      it, as a share of the most that any node has. Of equal nodes that is weight × (1 - share in use):
+//      higher means less used, as the paper's prose says (its printed formula would prefer the busiest).
+//      What a node is larger by counts too;
 //   5. too few: busy nodes are readmitted, highest score first, then stragglers, and it is said so. The
-//   paper's
-//      algorithm gives up there, though the job could run. Rule 1 is never bent.
+//      paper's algorithm gives up there, though the job could run. Rule 1 is never bent.
 // GPUs and their memory count only for jobs that demand GPUs, and no load counts that the class is known not
-// to mind: neither for stragglers and thresholds nor in the score. Pure: the same values give the same
-// choice.
+// to mind: neither for stragglers and thresholds nor in the score. Pure.
 #pragma once
 
 #include <string>

@@ -3,15 +3,12 @@
 // Synchronous training is as slow as its slowest worker, so one straggler costs what all the others wait. A
 // node is one when any of these holds:
 //   load     its CPU, network or GPU is overloaded now, and was in most of the past observations. Both, so
-//   that
-//            neither a spike nor a load that has ended condemns a node. Memory that is full stops jobs, it
-//            does not slow them: that is the thresholds' business.
+//            that neither a spike nor a load that has ended condemns a node. Memory that is full stops jobs,
+//            it does not slow them: that is the thresholds' business.
 //   latency  it is far from the master, now and in most of the past: several times as far as the median node
-//   is
-//            and further than a slack, below which nobody notices.
+//            is, and further than a slack, below which nobody notices.
 //   work     in most of the jobs it took part in its steps took much longer than the median worker's,
-//   whatever its
-//            load: a machine that throttles does not look busy.
+//            whatever its load: a machine that throttles does not look busy.
 // Assumes that the median node is near. Pure.
 #pragma once
 

@@ -1,7 +1,8 @@
 // Thresholds above which a node counts as busy, learned for each class of jobs from how its jobs went.
 //
-// A job that shares a resource of which others use u gets 1 - u of it, so what it does there takes 1 / (1 -
-// u) as long. With b_r the part of its time an undisturbed job spends on resource r, the time of a step is
+// A job that shares a resource of which others use u gets 1 - u of it, so what it does there takes
+// 1 / (1 - u) as long. With b_r the part of its time an undisturbed job spends on resource r, the time of a
+// step is
 //     t = t0 (1 + sum over r of b_r u_r / (1 - u_r)).
 // t0 and the b_r are fitted to the last runs of the class (least squares, none negative). The threshold of r
 // is where r alone slows the class by what is tolerated: u = tolerated / (tolerated + b_r). A class that

@@ -12,8 +12,11 @@ namespace tandem::platform {
 
 struct FakeNvml {
   std::vector<unsigned long long> millijoules{1000, 2000};
-  std::set<std::string> missing;  // functions the library does not have
-  std::set<std::string> failing;  // functions that return an error
+  std::vector<unsigned> percent{0, 0};                // in use, of each GPU
+  std::vector<unsigned long long> used{0, 0};         // bytes of its memory
+  unsigned long long memory_total = 16'000'000'000u;  // of each
+  std::set<std::string> missing;                      // functions the library does not have
+  std::set<std::string> failing;                      // functions that return an error
   int started = 0;
 
   FakeNvml() { current() = this; }
@@ -45,6 +48,21 @@ struct FakeNvml {
     return fail("nvmlDeviceGetTotalEnergyConsumption");
   }
 
+  static std::size_t index(void* device) {
+    return static_cast<std::size_t>(static_cast<unsigned long long*>(device) - current()->millijoules.data());
+  }
+  static int utilization(void* device, unsigned* gpu_and_memory) {
+    gpu_and_memory[0] = current()->percent[index(device)];
+    gpu_and_memory[1] = 0;
+    return fail("nvmlDeviceGetUtilizationRates");
+  }
+  static int memory(void* device, unsigned long long* total_free_used) {
+    total_free_used[0] = current()->memory_total;
+    total_free_used[2] = current()->used[index(device)];
+    total_free_used[1] = total_free_used[0] - total_free_used[2];
+    return fail("nvmlDeviceGetMemoryInfo");
+  }
+
   SymbolLookup lookup() const {
     return [](const char* symbol) -> void* {
       const std::string wanted(symbol);
@@ -56,6 +74,8 @@ struct FakeNvml {
       if (wanted == "nvmlDeviceGetHandleByIndex_v2") return reinterpret_cast<void*>(&handle);
       if (wanted == "nvmlDeviceGetName") return reinterpret_cast<void*>(&name);
       if (wanted == "nvmlDeviceGetTotalEnergyConsumption") return reinterpret_cast<void*>(&energy);
+      if (wanted == "nvmlDeviceGetUtilizationRates") return reinterpret_cast<void*>(&utilization);
+      if (wanted == "nvmlDeviceGetMemoryInfo") return reinterpret_cast<void*>(&memory);
       return nullptr;
     };
   }

@@ -11,6 +11,12 @@ namespace tandem::platform {
 // The part of nvml.h used here; its ABI is stable.
 struct Nvml::Calls {
   using Status = int;
+  struct Utilization {
+    unsigned gpu, memory;  // percent
+  };
+  struct Memory {
+    unsigned long long total, free, used;  // bytes
+  };
   static constexpr Status kSuccess = 0;
 
   void* library = nullptr;
@@ -22,6 +28,9 @@ struct Nvml::Calls {
   Status (*handle)(unsigned, void**) = nullptr;
   Status (*name)(void*, char*, unsigned) = nullptr;
   Status (*energy)(void*, unsigned long long*) = nullptr;
+  // May stay null: energy can be read without them.
+  Status (*utilization)(void*, Utilization*) = nullptr;
+  Status (*memory)(void*, Memory*) = nullptr;
 
   ~Calls() {
     if (started) shutdown();
@@ -41,6 +50,8 @@ struct Nvml::Calls {
     if (!one(handle, "nvmlDeviceGetHandleByIndex_v2")) return "nvmlDeviceGetHandleByIndex_v2";
     if (!one(name, "nvmlDeviceGetName")) return "nvmlDeviceGetName";
     if (!one(energy, "nvmlDeviceGetTotalEnergyConsumption")) return "nvmlDeviceGetTotalEnergyConsumption";
+    one(utilization, "nvmlDeviceGetUtilizationRates");
+    one(memory, "nvmlDeviceGetMemoryInfo");
     return "";
   }
 
@@ -103,6 +114,17 @@ std::optional<std::uint64_t> Nvml::energy(std::size_t gpu) {
   unsigned long long millijoules = 0;
   if (calls_->energy(handles_.at(gpu), &millijoules) != Calls::kSuccess) return std::nullopt;
   return millijoules;
+}
+
+std::optional<Nvml::Load> Nvml::load(std::size_t gpu) {
+  if (!calls_->utilization || !calls_->memory) return std::nullopt;
+  Calls::Utilization busy{};
+  Calls::Memory room{};
+  if (calls_->utilization(handles_.at(gpu), &busy) != Calls::kSuccess ||
+      calls_->memory(handles_.at(gpu), &room) != Calls::kSuccess)
+    return std::nullopt;
+  if (busy.gpu > 100 || room.total == 0 || room.used > room.total) return std::nullopt;  // cannot be
+  return Load{busy.gpu / 100.0, static_cast<std::int64_t>(room.total), static_cast<std::int64_t>(room.used)};
 }
 
 }  // namespace tandem::platform

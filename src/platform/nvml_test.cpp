@@ -24,6 +24,32 @@ TEST(Nvml, GpusAndTheirEnergy) {
   EXPECT_EQ(fake.started, 0) << "the library is closed with its owner";
 }
 
+TEST(Nvml, HowBusyGpusAre) {
+  FakeNvml fake;
+  fake.percent = {0, 75};
+  fake.used = {0, 4'000'000'000u};
+  std::string why;
+  auto nvml = Nvml::open(why, fake.lookup());
+  ASSERT_TRUE(nvml) << why;
+  const auto load = nvml->load(1);
+  ASSERT_TRUE(load);
+  EXPECT_EQ(load->in_use, 0.75);
+  EXPECT_EQ(load->memory, 16'000'000'000);
+  EXPECT_EQ(load->memory_used, 4'000'000'000);
+  for (const char* function : {"nvmlDeviceGetUtilizationRates", "nvmlDeviceGetMemoryInfo"}) {
+    fake.failing = {function};
+    EXPECT_FALSE(nvml->load(1)) << function;
+  }
+  fake.failing = {};
+  fake.percent[1] = 101;
+  EXPECT_FALSE(nvml->load(1)) << "a share that cannot be is none";
+  fake.missing = {"nvmlDeviceGetUtilizationRates"};
+  nvml.reset();
+  nvml = Nvml::open(why, fake.lookup());
+  ASSERT_TRUE(nvml) << "its energy can still be read";
+  EXPECT_FALSE(nvml->load(0));
+}
+
 TEST(Nvml, EveryMissingFunctionIsNamed) {
   for (const char* function :
        {"nvmlInit_v2", "nvmlShutdown", "nvmlErrorString", "nvmlDeviceGetCount_v2",

@@ -1,51 +1,21 @@
 #include "platform/procfs.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <memory>
 #include <string_view>
+
+#include "platform/kernel_text.h"
 
 namespace tandem::platform {
 namespace {
 
-// Enough for every file read here; of /proc/stat only the first line matters.
-constexpr std::size_t kMostBytes = 8192;
-
 Seconds ticks(double count) {
   static const double per_second = static_cast<double>(sysconf(_SC_CLK_TCK));
   return {count / per_second};
-}
-
-// The next word of a text, taken off its front; empty at the end.
-std::string_view next_word(std::string_view& text) {
-  const auto start = std::min(text.find_first_not_of(" \t\n"), text.size());
-  const auto end = std::min(text.find_first_of(" \t\n", start), text.size());
-  const auto word = text.substr(start, end - start);
-  text.remove_prefix(end);
-  return word;
-}
-
-template <class Number>
-std::optional<Number> parse(std::string_view word) {
-  Number value{};
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
-}
-
-// The number after a label at the start of a line.
-std::optional<double> labelled(std::string_view text, std::string_view label) {
-  for (std::size_t at = text.find(label); at != std::string_view::npos; at = text.find(label, at + 1)) {
-    if (at != 0 && text[at - 1] != '\n') continue;
-    auto rest = text.substr(at + label.size());
-    return parse<double>(next_word(rest));
-  }
-  return std::nullopt;
 }
 
 std::vector<std::int64_t> numbered_entries(const std::string& folder) {
@@ -53,7 +23,7 @@ std::vector<std::int64_t> numbered_entries(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(folder.c_str()), closedir);
   if (!dir) return found;
   while (const dirent* entry = readdir(dir.get()))
-    if (const auto id = parse<std::int64_t>(entry->d_name)) found.push_back(*id);
+    if (const auto id = parse_number<std::int64_t>(entry->d_name)) found.push_back(*id);
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -63,13 +33,7 @@ std::vector<std::int64_t> numbered_entries(const std::string& folder) {
 ProcFs::ProcFs(std::filesystem::path root) : root_(root.string()) {}
 
 std::optional<std::string> ProcFs::read(const std::string& file) const {
-  const int fd = ::open((root_ + "/" + file).c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return std::nullopt;
-  std::array<char, kMostBytes> buffer;
-  const auto got = ::read(fd, buffer.data(), buffer.size());
-  ::close(fd);
-  if (got <= 0) return std::nullopt;
-  return std::string(buffer.data(), static_cast<std::size_t>(got));
+  return read_kernel_text(root_ + "/" + file);
 }
 
 std::vector<std::int64_t> ProcFs::pids() const {
@@ -87,7 +51,7 @@ std::optional<ProcessStat> ProcFs::stat(std::int64_t pid) const {
   const auto state = next_word(rest);
   std::array<std::int64_t, 21> field;  // from the fourth, the parent, on
   for (auto& value : field) {
-    const auto parsed = parse<std::int64_t>(next_word(rest));
+    const auto parsed = parse_number<std::int64_t>(next_word(rest));
     if (!parsed) return std::nullopt;
     value = *parsed;
   }
@@ -120,7 +84,7 @@ std::optional<ProcessIo> ProcFs::io(std::int64_t pid) const {
       {"rchar:", &io.read_chars},  {"wchar:", &io.written_chars},   {"syscr:", &io.read_calls},
       {"syscw:", &io.write_calls}, {"read_bytes:", &io.read_bytes}, {"write_bytes:", &io.written_bytes}};
   for (const auto& [label, value] : fields) {
-    const auto found = labelled(*text, label);
+    const auto found = labelled_number(*text, label);
     if (!found) return std::nullopt;
     *value = *found;
   }
@@ -133,8 +97,8 @@ std::vector<Switches> ProcFs::switches(std::int64_t pid) const {
   for (const auto thread : numbered_entries(root_ + "/" + folder)) {
     const auto text = read(folder + "/" + std::to_string(thread) + "/status");
     if (!text) continue;
-    const auto voluntary = labelled(*text, "voluntary_ctxt_switches:");
-    const auto involuntary = labelled(*text, "nonvoluntary_ctxt_switches:");
+    const auto voluntary = labelled_number(*text, "voluntary_ctxt_switches:");
+    const auto involuntary = labelled_number(*text, "nonvoluntary_ctxt_switches:");
     if (voluntary && involuntary) all.push_back({thread, *voluntary, *involuntary});
   }
   return all;
@@ -148,7 +112,7 @@ std::optional<Seconds> ProcFs::busy() const {
   double busy = 0;
   // user nice system idle iowait irq softirq; guests are part of user already.
   for (const bool counts : {true, true, true, false, false, true, true}) {
-    const auto value = parse<double>(next_word(rest));
+    const auto value = parse_number<double>(next_word(rest));
     if (!value) return std::nullopt;
     if (counts) busy += *value;
   }
@@ -162,7 +126,7 @@ std::optional<Seconds> ProcFs::pressure(const std::string& of) const {
   if (at == std::string::npos) return std::nullopt;
   std::string_view rest(*text);
   rest.remove_prefix(at + 6);
-  const auto microseconds = parse<double>(next_word(rest));
+  const auto microseconds = parse_number<double>(next_word(rest));
   if (!microseconds) return std::nullopt;
   return Seconds{*microseconds * 1e-6};
 }
@@ -171,7 +135,7 @@ std::optional<std::int64_t> ProcFs::number(const std::string& file) const {
   const auto text = read(file);
   if (!text) return std::nullopt;
   std::string_view rest(*text);
-  return parse<std::int64_t>(next_word(rest));
+  return parse_number<std::int64_t>(next_word(rest));
 }
 
 }  // namespace tandem::platform

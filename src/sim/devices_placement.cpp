@@ -55,6 +55,29 @@ std::vector<Seat> seat_workers(const Devices& devices, const spec::Workload& wor
   return workers;
 }
 
+std::vector<Seat> seat_chosen(const Devices& devices, const spec::Workload& workload,
+                              const std::vector<DeviceId>& chosen) {
+  if (chosen.size() != static_cast<std::size_t>(std::max(workload.workers, 0)))
+    throw UserError(fmt::format("{}: {} devices are chosen for {} workers: choose one for each",
+                                workload_text(workload), chosen.size(), workload.workers));
+  if (workload.threads != 0)
+    throw UserError(fmt::format("{}: threads are of one type of device, but its devices are chosen one by one; "
+                                "give those fewer cores instead",
+                                workload_text(workload)));
+  std::vector<Seat> workers;
+  for (const DeviceId id : chosen) {
+    if (id >= devices.all().size())
+      throw UserError(fmt::format("{}: device {} is chosen, but cluster '{}' has only {}",
+                                  workload_text(workload), id, printable(devices.cluster().name, 80),
+                                  devices.all().size()));
+    if (std::count(chosen.begin(), chosen.end(), id) > 1)
+      throw UserError(fmt::format("{}: device {} is chosen twice", workload_text(workload), id));
+    workers.push_back(seat(devices, id));
+    check_speed(*workers.back().type);
+  }
+  return workers;
+}
+
 // Processors that may hold variables, those to be used first at the front.
 std::vector<Seat> server_candidates(const Devices& devices, const std::vector<Seat>& workers, bool apart) {
   std::vector<bool> with_workers(devices.nodes(), false);
@@ -100,9 +123,10 @@ std::vector<DeviceId> powered(const Devices& devices, const Placement& placement
 
 }  // namespace
 
-Placement place(const Devices& devices, const spec::Workload& workload, std::optional<int> servers, bool apart) {
+Placement place(const Devices& devices, const spec::Workload& workload, std::optional<int> servers,
+                bool apart, const std::vector<DeviceId>& chosen) {
   Placement out;
-  out.workers = seat_workers(devices, workload);
+  out.workers = chosen.empty() ? seat_workers(devices, workload) : seat_chosen(devices, workload, chosen);
   if (servers) out.servers = seat_servers(devices, workload, out.workers, *servers, apart);
   for (const Seat& worker : out.workers) {
     const auto processor = devices.processor(worker.node);

@@ -169,6 +169,24 @@ TEST(Placement, WorkersFillNodeByNodeAndServersFollowThem) {
   EXPECT_EQ(numbers(place(devices, job, std::nullopt, false).workers), (std::vector<DeviceId>{0, 3, 6}));
 }
 
+TEST(Placement, ChosenDevicesComputeInTheirOrderAndServersKeepApart) {
+  Engine engine;
+  Devices devices(engine, cluster(3, 1));  // processors 0, 2, 4 and GPUs 1, 3, 5
+  const auto job = workload("parameter-server", 2, 2);
+  const auto placed = place(devices, job, 1, true, {5, 1});
+  EXPECT_EQ(numbers(placed.workers), (std::vector<DeviceId>{5, 1}));
+  EXPECT_EQ(numbers(placed.servers), (std::vector<DeviceId>{2}));
+  const auto says = [&](const spec::Workload& of, const std::vector<DeviceId>& chosen) {
+    return complaint([&] { place(devices, of, 1, true, chosen); });
+  };
+  EXPECT_TRUE(mentions(says(job, {5}), "1 devices are chosen for 2 workers"));
+  EXPECT_TRUE(mentions(says(job, {5, 5}), "device 5 is chosen twice"));
+  EXPECT_TRUE(mentions(says(job, {5, 6}), "device 6 is chosen"));
+  auto threads = job;
+  threads.threads = 1;
+  EXPECT_TRUE(mentions(says(threads, {5, 1}), "threads"));
+}
+
 TEST(Placement, AJobLargerThanTheClusterOrForOtherDevicesIsAnError) {
   Engine engine;
   const Devices devices(engine, cluster(2, 2));

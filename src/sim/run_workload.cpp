@@ -29,7 +29,7 @@ class Run {
         devices_(engine_, cluster),
         placement_(place(devices_, workload,
                          strategy_.servers ? std::optional(workload.servers) : std::nullopt,
-                         options.strategy.servers_apart)),
+                         options.strategy.servers_apart, options.strategy.devices)),
         setting_(make_setting(placement_, workload, model, options.strategy,
                               shares(std::min(steps_.full, steps_.total)))),
         runner_(engine_, devices_, options.strategy.interference) {
@@ -240,7 +240,8 @@ RunResult run_workload(const spec::Cluster& cluster, const spec::Workload& workl
       all.strategy.clock_share = workload.clock / device->clock;
   if (workload.scheduler != spec::Workload{}.scheduler) all.strategy.scheduler = workload.scheduler;
   if (workload.micro_batches > 0) all.strategy.micro_batches = workload.micro_batches;
-  if (workload.threads == 0) return Run(cluster, workload, model, all).run();
+  const bool chosen = !all.strategy.devices.empty();  // threads are refused then
+  if (workload.threads == 0 || chosen) return Run(cluster, workload, model, all).run();
   return Run(with_threads(cluster, workload), workload, model, all).run();
 }
 

@@ -233,6 +233,46 @@ TEST(RunWorkload, StragglersDelayAllAndFollowTheSeed) {
       << "every step was drawn";
 }
 
+// A second type of GPU with half the speed and little memory, in a node of its own after the others.
+spec::Cluster with_a_slow_node(spec::Cluster out) {
+  auto slow = out.devices[1];
+  slow.name = "slow";
+  slow.efficiency = 0.5;
+  slow.memory = 2 * kGiB;
+  out.devices.push_back(slow);
+  auto node = out.types[0];
+  node.name = "loaded";
+  node.devices = {{"cpu", 1}, {"slow", 1}};
+  out.types.push_back(node);
+  out.nodes.push_back({"loaded", 1});
+  return out;
+}
+
+TEST(RunWorkload, ChosenWorkersOfDifferentTypesAreAsSlowAsTheSlowest) {
+  const auto spec = with_a_slow_node(cluster(2, 1));  // GPUs 1, 3 and the slow 5
+  const auto light = chain(4, 0.00025, 1);
+  const auto job = workload("parameter-server", 2, 20);
+  RunOptions options;
+  options.strategy.servers_apart = true;
+  options.strategy.devices = {1, 3};
+  EXPECT_NEAR(run_workload(spec, job, light, options).t_exec, 0.030, 1e-6);
+  options.strategy.devices = {1, 5};
+  EXPECT_NEAR(run_workload(spec, job, light, options).t_exec, 0.060, 1e-6);
+  options.strategy.devices = {5, 1};
+  EXPECT_NEAR(run_workload(spec, job, light, options).t_exec, 0.060, 1e-6);
+}
+
+TEST(RunWorkload, EveryChosenWorkerMustHaveTheMemory) {
+  const auto spec = with_a_slow_node(cluster(2, 1));
+  const auto large = chain(4, 0.00025, 62.5e6);  // 3 GB
+  const auto job = workload("parameter-server", 2, 20);
+  RunOptions options;
+  options.strategy.devices = {1, 3};
+  EXPECT_GT(run_workload(spec, job, large, options).t_exec, 0);
+  options.strategy.devices = {1, 5};
+  EXPECT_TRUE(mentions(complaint([&] { run_workload(spec, job, large, options); }), "on a 'slow'"));
+}
+
 TEST(Asynchronous, OneWorkerIsAsFastAsASynchronousOne) {
   auto job = workload("parameter-server", 1, 10);
   job.iterations = 20;

@@ -57,8 +57,9 @@ void check_memories(const Setting& setting, std::int64_t samples) {
   std::vector<std::vector<std::uint32_t>> operations(setting.part.empty() ? 1 : setting.placement.workers.size());
   for (std::uint32_t i = 0; i < setting.model.operations.size(); ++i)
     operations[setting.part.empty() ? 0 : setting.part[i]].push_back(i);
-  for (const auto& together : operations)
-    check_memory(*setting.placement.workers.front().type, setting.model, together, samples);
+  const auto& workers = setting.placement.workers;
+  for (std::size_t i = 0; i < workers.size(); ++i)
+    check_memory(*workers[i].type, setting.model, operations[setting.part.empty() ? 0 : i], samples);
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ struct StrategyOptions {
   // on a busy GPU waits for the whole task.
   bool fuse = true;
   bool servers_apart = false;  // servers on nodes without workers, if there are any
+  std::vector<DeviceId> devices{};  // that compute, in this order, of any types; empty: the first of one type
 };
 
 struct StrategyEntry;

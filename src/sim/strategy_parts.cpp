@@ -1,5 +1,6 @@
 #include "sim/strategy_parts.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tandem::sim {
@@ -170,7 +171,10 @@ double slowness(const Step& step, std::size_t worker) {
 }
 
 double clock_share(const Setting& setting, const Seat& seat) {
-  return seat.type == setting.placement.workers.front().type ? setting.options.clock_share : 1;
+  const auto& workers = setting.placement.workers;
+  const bool lowered = std::any_of(workers.begin(), workers.end(),
+                                   [&](const Seat& worker) { return worker.type == seat.type; });
+  return lowered ? setting.options.clock_share : 1;
 }
 
 Plan plan_alone(const Setting& setting, const Step& step) {

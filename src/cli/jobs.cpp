@@ -52,7 +52,7 @@ int submit(const Options& options) {
   ServerClient client(options.server);
   json jobs = json::array();
   for (const auto& file : options.what) {
-    jobs.push_back(client.submit(spec_text(file), std::filesystem::current_path().string()));
+    jobs.push_back(client.submit(spec_text(file), std::filesystem::current_path().string(), file));
     const auto& job = jobs.back();
     if (!options.json.alone())
       std::cout << fmt::format("Job {} ({}) is {}.\n", job["job"].get<int>(), word(job["name"]),
@@ -168,7 +168,9 @@ int explain(const Options& options) {
                            word(answer["explains"]))
             << considered(why) << "\n";
   if (!word(why["verdict"]).empty()) std::cout << "So " << word(why["verdict"]) << ".\n";
-  if (why["ahead"].get<int>() > 0) std::cout << why["ahead"].get<int>() << " jobs are tried before it.\n";
+  if (why["ahead"].get<int>() > 0)
+    std::cout << fmt::format("{} {} tried before it.\n", why["ahead"].get<int>(),
+                             why["ahead"].get<int>() == 1 ? "job is" : "jobs are");
   if (why["expected_start"].is_number())
     std::cout << "Expected start: " << clock_time(why["expected_start"]) << " (" << word(why["start_note"])
               << ").\n";
@@ -201,7 +203,7 @@ void add_submit(CLI::App& app, Action& action) {
       "  tandem submit job.yaml --wait && echo done\n"
       "  tandem submit - < job.yaml\n\n"
       "What a scheduler should know goes under `place:` in the spec:\n"
-      "  place: {priority: 5, energy_weight: 0.8, deadline: 2h, accelerator: V100, seconds: 20min}\n"
+      "  place: {priority: 5, energy_weight: 0.8, deadline: 2h, accelerator: V100, takes: 20min}\n"
       "Any command can be a job: program: {command: [./work.sh, --fast], plain: true}",
       submit);
   command->add_option("spec", options->what, "job specs (kind train or tune); - is standard input")

@@ -50,7 +50,8 @@ std::string spec_of(const ProbeRow& row, int amount, const std::string& type) {
 int probe(const Options& options) {
   ServerClient client(options.server);
   std::set<std::string> types;
-  for (const auto& node : client.ask("GET", "/v1/nodes")["nodes"]) types.insert(word(node["type"]));
+  const json nodes = client.ask("GET", "/v1/nodes");
+  for (const auto& node : nodes["nodes"]) types.insert(word(node["type"]));
   struct Asked {
     std::string type;
     const ProbeRow* row;
@@ -61,8 +62,8 @@ int probe(const Options& options) {
     for (const auto& type : types)
       for (const auto& row : probes())
         for (const int amount : row.amounts)
-          asked.push_back(
-              {type, &row, amount, client.submit(spec_of(row, amount, type), "/")["job"].get<int>()});
+          asked.push_back({type, &row, amount,
+                           client.submit(spec_of(row, amount, type), "/", "probe")["job"].get<int>()});
   if (!options.json.alone())
     std::cout << fmt::format("{} probing tasks on {} machine types\n", asked.size(), types.size())
               << std::flush;

@@ -46,8 +46,8 @@ std::string ServerClient::text(const std::string& method, const std::string& tar
   throw SystemError("the server has a problem: " + server::error_text(answer));
 }
 
-json ServerClient::submit(const std::string& spec, const std::string& folder) {
-  const json body{{"spec", spec}, {"folder", folder}};
+json ServerClient::submit(const std::string& spec, const std::string& folder, const std::string& file) {
+  const json body{{"spec", spec}, {"folder", folder}, {"file", file}};
   return ask("POST", "/v1/jobs", body.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 

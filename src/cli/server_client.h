@@ -24,7 +24,7 @@ class ServerClient {
   nlohmann::json ask(const std::string& method, const std::string& target, const std::string& body = "");
   std::string text(const std::string& method, const std::string& target, const std::string& body = "");
   // A job to its end, looking five times a second.
-  nlohmann::json submit(const std::string& spec, const std::string& folder);
+  nlohmann::json submit(const std::string& spec, const std::string& folder, const std::string& file);
   nlohmann::json wait_for(int job);
 
  private:

@@ -41,8 +41,8 @@ class Api {
       return body[key].get<std::string>();
     };
     for (const auto& [key, value] : body.items())
-      if (key != "spec" && key != "folder")
-        throw Refusal(400, fmt::format("there is no key '{}' in a submission: give spec and folder",
+      if (key != "spec" && key != "folder" && key != "file")
+        throw Refusal(400, fmt::format("there is no key '{}' in a submission: give spec, folder and file",
                                        printable(key, 40)));
     const std::string spec = word("spec"), folder = word("folder");
     if (spec.empty()) throw Refusal(400, "a submission needs \"spec\": the YAML of a job");
@@ -50,7 +50,7 @@ class Api {
       throw Refusal(400, "\"folder\" must be an absolute path");
     if (parts_.loop.view().jobs.size() >= kMostJobs)
       throw Refusal(507, "this server's journal holds a million jobs: start one of another name");
-    const JobId id = submit(spec, folder);
+    const JobId id = submit(spec, folder, printable(word("file").empty() ? "spec" : word("file"), 200));
     parts_.log.info("job submitted",
                     {{"job", id}, {"name", parts_.loop.view().jobs[static_cast<std::size_t>(id)].spec.name}});
     auto response = json_response(job_json(view(), view().jobs[static_cast<std::size_t>(id)]), 201);
@@ -176,18 +176,18 @@ class Api {
     return out;
   }
 
-  JobId submit(const std::string& text, const std::string& folder) const {
+  JobId submit(const std::string& text, const std::string& folder, const std::string& file) const {
     const auto in = [&](spec::Program& program) {
       if (program.folder.empty()) program.folder = folder;
     };
     if (spec::kind_of(text) == "tune") {
-      auto job = spec::require_tune(text, "the spec", parts_.catalogue);
+      auto job = spec::require_tune(text, file, parts_.catalogue);
       in(job.base.program);
       std::string machine;
       if (!view().nodes.empty()) machine = view().nodes.front().type;
       return parts_.loop.submit(job, {"store", parts_.store.knowledge(machine)});
     }
-    auto job = spec::require_train(text, "the spec", parts_.catalogue);
+    auto job = spec::require_train(text, file, parts_.catalogue);
     in(job.program);
     return parts_.loop.submit(job);
   }

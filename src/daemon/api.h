@@ -1,6 +1,6 @@
 // What can be asked of a server over HTTP, and what is answered. All of it is JSON but /metrics.
 //
-//   POST   /v1/jobs                {"spec": YAML, "folder": PATH}   201 {"job": N}
+//   POST   /v1/jobs                {"spec": YAML, "folder": PATH, "file": for messages}   201 {"job": N}
 //   GET    /v1/jobs                ?state=queued|running|...&last=N
 //   GET    /v1/jobs/{job}          with its spec, attempts and epochs
 //   DELETE /v1/jobs/{job}          cancels it; 409 when it is over

@@ -4,7 +4,7 @@
 // so many cores. While there are few, their median says what the next one costs; from kFewest on HEATS'
 // regression does (heats_model.h). A type on which the family never ran is told from those on which it did,
 // by the pace of the machines and their stated power; where it ran nowhere, from what the job itself says
-// (place.seconds), and where that says nothing, machines are compared as if the work were one second.
+// (place.takes), and where that says nothing, machines are compared as if the work were one second.
 // Energy is what the task adds to the idle machine; where somebody's power is not known, there is none, and
 // placement goes by time alone.
 //

@@ -1,9 +1,20 @@
 #include "place/scheduler.h"
 
+#include <algorithm>
+
 #include "place/scheduler_round.h"
 #include "place/unwanted.h"
 
 namespace tandem::place {
+
+Scheduler::Scheduler(place::Policy policy, std::uint64_t seed) : policy_(std::move(policy)), seed_(seed) {
+  if (!policy_.kit) policy_.kit.emplace();
+  for (const auto& must : parse_filters("architecture+accelerator+affinity")) {
+    auto& filters = policy_.kit->filters;
+    const auto same = [&](const Kit::Filter& filter) { return filter.entry == must.entry; };
+    if (std::none_of(filters.begin(), filters.end(), same)) filters.push_back(must);
+  }
+}
 
 std::vector<DecisionBody> Scheduler::step(const View& view, const Event& event) {
   experience_.saw(view, event);

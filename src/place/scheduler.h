@@ -48,7 +48,8 @@ struct Explanation {
 
 class Scheduler final : public tandem::Policy {
  public:
-  Scheduler(place::Policy policy, std::uint64_t seed) : policy_(std::move(policy)), seed_(seed) {}
+  // What a job asks of its machine (architecture, accelerator, labels) holds under every policy.
+  Scheduler(place::Policy, std::uint64_t seed);
 
   std::vector<DecisionBody> step(const View&, const Event&) override;
   void fold(const View&, const Event&, std::span<const Decision>) override;

@@ -50,7 +50,7 @@ double Round::seconds(TaskId id, std::uint32_t type) const {
 std::vector<std::uint32_t> Round::ranked(TaskId id, const TaskWish& wish) {
   auto& ranks = ranking(id);
   auto allowed = ranks.allowed(wish, all_types_);
-  if (!policy_.heats && !policy_.kit)
+  if (!policy_.heats && policy_.kit->weighers.empty())  // nothing else ranks them: the fastest first
     std::stable_sort(allowed.begin(), allowed.end(),
                      [&](auto a, auto b) { return seconds(id, a) < seconds(id, b); });
   auto out = ranks.rank(static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(task(id).attempt), wish,
@@ -168,7 +168,7 @@ Explanation Round::explain(TaskId id) {
   if (!can && !ever) return out;
   out.expected_start = expected_start(id);
   out.start_note = out.expected_start ? "from the run times expected of those before it"
-                                      : "the run time of somebody before it is not known (place.seconds)";
+                                      : "the run time of somebody before it is not known (place.takes)";
   return out;
 }
 

@@ -80,6 +80,17 @@ class SchedulerTest : public testing::Test {
   }
 };
 
+TEST_F(SchedulerTest, WhatAJobAsksOfItsMachineHoldsUnderEveryPolicy) {
+  for (const auto& entry : policies()) {
+    view_ = {};
+    policy(entry.name);
+    node("plain", 4);
+    EXPECT_TRUE(runs(job(1, 10, {.labels = {"plain"}}))) << entry.name;
+    EXPECT_FALSE(runs(job(1, 10, {.labels = {"ssd"}}))) << entry.name;
+    EXPECT_FALSE(runs(job(1, 10, {.architecture = "arm64"}))) << entry.name;
+  }
+}
+
 TEST_F(SchedulerTest, HeatsPlacesByTheJobsOwnWeight) {
   policy("heats:H=0.5:x=0");
   node("fast", 4, 1, 50, 250);
@@ -120,7 +131,7 @@ TEST_F(SchedulerTest, BackfillLetsPassOnlyWhoDelaysNobody) {
 }
 
 TEST_F(SchedulerTest, PriorityEvictsTheLowestAndNoMoreThanItNeeds) {
-  policy("priority-resume");
+  policy("preempt-resume");
   node("a", 4);
   const auto low = job(2, 100, {.priority = 1}), lower = job(1, 100, {.priority = 0}),
              other = job(1, 100, {.priority = 1});
@@ -144,7 +155,7 @@ TEST_F(SchedulerTest, PriorityEvictsTheLowestAndNoMoreThanItNeeds) {
 }
 
 TEST_F(SchedulerTest, EqualPriorityEvictsNobody) {
-  policy("priority-restart");
+  policy("preempt-restart");
   node("a", 1);
   const auto first = job(1, 100, {.priority = 3});
   starts(first);

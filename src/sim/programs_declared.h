@@ -1,4 +1,4 @@
-// Programs that take as long as their jobs say (place.seconds), on machines of different paces. For a server
+// Programs that take as long as their jobs say (place.takes), on machines of different paces. For a server
 // in a simulated world: what is submitted there says how long it takes, since nothing is run.
 #pragma once
 

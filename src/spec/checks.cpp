@@ -77,8 +77,10 @@ void check_plain(const Node& root, TrainJob& job, Issues& issues) {
   job.epochs = 0;
 }
 
-void check_place(const Node* node, const PlaceSpec& place, Issues& issues) {
+void check_place(const Node* node, const PlaceSpec& place, const Resources& system, Issues& issues) {
   if (!is_map(node)) return;
+  if (const Node* accelerator = node->find("accelerator"); accelerator != nullptr && system.gpus == 0)
+    issues.add(accelerator->at, "place.accelerator", "is the type of GPUs: ask for some with system.gpus");
   const Node* work = node->find("work");
   if (work != nullptr && place.family.empty())
     issues.add(work->at, "place.work", "means something beside a family only: give place.family too");

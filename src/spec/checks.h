@@ -26,7 +26,7 @@ inline bool is_map(const Node* node) {
 void check_program(const Node* program, const Program&, const Catalogue&, Issues&);
 // A plain program has no epochs.
 void check_plain(const Node& root, TrainJob&, Issues&);
-void check_place(const Node*, const PlaceSpec&, Issues&);
+void check_place(const Node*, const PlaceSpec&, const Resources& system, Issues&);
 void check_energy(const Node* energy, const EnergySpec&, Issues&);
 
 // "lenet5-digits", or the command's base name with what a name may not hold turned into '-'.

@@ -39,7 +39,7 @@ TrainJob read_train(const Node& root, const Catalogue& catalogue, Issues& issues
   read_hyper(root.find("hyper"), catalogue, job, issues);
   check_energy(root.find("energy"), job.energy, issues);
   check_plain(root, job, issues);
-  check_place(root.find("place"), job.place, issues);
+  check_place(root.find("place"), job.place, job.system, issues);
   if (job.name.empty() && issues.empty()) job.name = default_name(job.program);
   return job;
 }
@@ -127,7 +127,7 @@ TuneJob read_tune(const Node& root, const Catalogue& catalogue, Issues& issues) 
   read_hyper_space(root.find("hyper"), root.find("constraints"), catalogue, job, issues);
   check_objective(root.find("objective"), job.objective, issues);
   check_energy(root.find("energy"), job.base.energy, issues);
-  check_place(root.find("place"), job.base.place, issues);
+  check_place(root.find("place"), job.base.place, job.base.system, issues);
   sort_unique(job.system.cores);
   sort_unique(job.system.memory);
   sort_unique(job.system.speed);

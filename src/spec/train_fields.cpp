@@ -184,7 +184,7 @@ std::vector<Field> place_fields() {
        .otherwise = "any",
        .longest = 1024,
        .store = into([](TuneJob & job) -> auto& { return job.base.place.labels; })},
-      {.name = "seconds",
+      {.name = "takes",
        .type = Type::seconds,
        .description = "how long it takes on a machine of pace 1, until Tandem knows better",
        .otherwise = "not known",

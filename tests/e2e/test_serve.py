@@ -14,7 +14,7 @@ from e2e.serving import ServerCase
 class Serve(ServerCase):
     def test_a_job_from_submission_to_its_end(self):
         self.serve("--nodes", self.nodes, "--no-port")
-        spec = self.spec(self.plain("sh", "-c", "echo hello from $PWD", extra="place: {seconds: 1, energy_weight: 1}"))
+        spec = self.spec(self.plain("sh", "-c", "echo hello from $PWD", extra="place: {takes: 1s, energy_weight: 1}"))
         result = self.json("submit", spec, "--wait")
         self.assertEqual([job["state"] for job in result["jobs"]], ["finished"])
         self.assertTrue(result["jobs"][0]["node"].startswith("thrifty"), result)
@@ -42,8 +42,8 @@ class Serve(ServerCase):
     def test_waiting_is_explained_and_cancelling_works(self):
         self.serve("--nodes", self.nodes, "--no-port", "--policy", "first-fit")
         running = [self.submit(self.plain("sleep", "1000", cores=2)) for _ in range(3)]
-        waits = self.submit(self.plain("sleep", "1000", cores=2, extra="place: {seconds: 5}"))
-        never = self.submit(self.plain("sleep", "1", extra="place: {accelerator: V100}"))
+        waits = self.submit(self.plain("sleep", "1000", cores=2, extra="place: {takes: 5s}"))
+        never = self.submit(self.plain("sleep", "1", extra="place: {labels: moon}"))
         self.until(lambda: all(self.job(job)["state"] == "running" for job in running))
         self.assertEqual(self.job(waits)["state"], "queued")
         self.assertIn("no room now", self.tandem("explain", waits).stdout)
@@ -69,7 +69,7 @@ class Serve(ServerCase):
         self.assertIn("it broke", done["tasks"][0]["last_failure"]["last_output"])
 
     def test_preemption_stops_the_lower_and_brings_it_back(self):
-        self.serve("--nodes", self.nodes, "--no-port", "--policy", "priority-resume")
+        self.serve("--nodes", self.nodes, "--no-port", "--policy", "preempt-resume")
         low = [self.submit(self.plain("sleep", "1000", cores=2)) for _ in range(3)]
         self.until(lambda: all(self.job(job)["state"] == "running" for job in low))
         high = self.submit(self.plain("sh", "-c", "exit 0", cores=2, extra="place: {priority: 5}"))
@@ -115,7 +115,7 @@ class Serve(ServerCase):
 
     def test_the_simulated_world_runs_at_its_own_pace(self):
         self.serve("--nodes", "heats", "--no-port", "--world", "sim", "--pace", "1000")
-        job = self.submit(self.plain("never-run", extra="place: {seconds: 600}"))
+        job = self.submit(self.plain("never-run", extra="place: {takes: 600s}"))
         done = self.until_over(job)
         self.assertEqual(done["state"], "finished")
         self.assertGreaterEqual(done["ended"] - done["started"], 600 - 1e-6)

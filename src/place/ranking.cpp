@@ -74,7 +74,7 @@ std::vector<std::uint32_t> Ranking::allowed(const TaskWish& wish,
   for (const auto type : among) {
     Amount usable = types_[type].node;
     usable.milli_cores -= keep_[type].milli_cores, usable.memory -= keep_[type].memory;
-    if (!Pool(usable, types_[type].count).could_ever(wish.part, wish.parts)) continue;
+    if (!Pool::could_ever(usable, types_[type].count, wish.part, wish.parts)) continue;
     if (!policy_.kit || policy_.kit->refuses(wish, types_[type]).empty()) out.push_back(type);
   }
   return out;

@@ -79,7 +79,7 @@ Replay::Replay(const ReplayInput& input, const place::Policy& policy, place::Pre
   const bool partly = input.failures || policy.heats || policy.preemption != place::Preemption::none;
   left_.assign(partly ? input.jobs.size() : 0, 1.0);
   begin_ = now_ = input.jobs.empty() ? 0 : input.jobs.front().submitted;
-  rescheduled_ = next_sample_ = begin_;
+  next_sample_ = begin_;
   if (input.failures) plan_failures();
   if (!policy.kit && !policy.heats && !policy.backfill && policy.preemption == place::Preemption::none)
     return;
@@ -241,7 +241,7 @@ void Replay::release(std::uint32_t slot) {
   for (const auto& share : running.shares) pools_[running.pool].give_back(part, share);
   running.shares.clear();
   free_slots_.push_back(slot);
-  freed_ = policy_.heats.has_value();
+  note_room();
 }
 
 double Replay::count_use(std::uint32_t job, std::uint32_t pool, double since) {
@@ -293,7 +293,7 @@ void Replay::change_node(std::uint32_t node) {
   const auto place = static_cast<std::uint32_t>(node - first_node_[pool]);
   down_[node] = !down_[node];
   pools_[pool].set_up(place, !down_[node]);
-  freed_ = policy_.heats.has_value();
+  note_room();
   if (!down_[node]) return plan_failure(node, now_);
   ++out_.failures;
   const double until = planned_[node].until.value;

@@ -41,6 +41,7 @@ struct Catalogue {
   std::vector<ChoiceEntry> algorithms{};  // of searches; empty: any name is taken
   std::vector<ChoiceEntry> zoo{};         // models that can be simulated; the same
   std::vector<ChoiceEntry> strategies{};  // of simulated training; the same
+  std::vector<ChoiceEntry> schedulers{};  // of a simulated device's operations; the same
 };
 
 }  // namespace tandem

@@ -72,6 +72,7 @@ Catalogue catalogue() {
   for (const auto& entry : search::algorithms()) out.algorithms.push_back({entry.name, entry.description});
   for (const auto& entry : graph::zoo()) out.zoo.push_back({entry.name, entry.description});
   for (const auto& entry : sim::strategies()) out.strategies.push_back({entry.name, entry.description});
+  out.schedulers = sim::schedulers();
   return out;
 }
 

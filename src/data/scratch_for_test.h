@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/complaint_for_test.h"
 #include "base/error.h"
 #include "data/files.h"
 
@@ -63,22 +64,6 @@ inline std::string big32(std::uint32_t number) {
   std::string bytes;
   for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift & 255);
   return bytes;
-}
-
-// What the UserError of `action` says; a test failure when it throws none.
-template <class Action>
-std::string complaint(Action action) {
-  try {
-    action();
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no UserError";
-  return "";
-}
-
-inline bool mentions(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 #define EXPECT_MENTIONS(text, part) EXPECT_TRUE(mentions(text, part)) << (text) << "\n lacks: " << (part)

@@ -11,8 +11,6 @@ namespace tandem::sim {
 namespace {
 
 using step_testing::cluster;
-using step_testing::complaint;
-using step_testing::mentions;
 using step_testing::workload;
 
 // When all copies of 10 GB, begun together, have arrived.

@@ -8,26 +8,20 @@
 #include <utility>
 
 #include "base/error.h"
+#include "stats/median.h"
+#include "stats/speed_up.h"
 
 namespace tandem::sim {
 namespace {
 
 constexpr double kShortest = 1e-6;
-// Where only one core count was seen: most of an epoch runs in parallel (as tune/works.cpp has it).
-constexpr double kParallelPrior = 0.8;
-
-double middle(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 std::optional<double> middle_of_others(const std::vector<double>& values, const double* left_out) {
   std::vector<double> others;
   for (const double& value : values)
     if (&value != left_out) others.push_back(value);
   if (others.empty()) return std::nullopt;
-  return middle(std::move(others));
+  return stats::median(std::move(others));
 }
 
 bool first_of_process(const TaskView& task, std::size_t index) {
@@ -85,7 +79,7 @@ RecordedPrograms::RecordedPrograms(const View& run, bool keeps_checkpoints)
   }
   if (observed_.empty())
     throw UserError("the run has no epoch to go by; replay one that has reported at least one");
-  startup_.value = middle(std::move(startups));
+  startup_.value = stats::median(std::move(startups));
   // Those that were held before they ended took longer.
   if (!endings.empty()) ending_.value = *std::min_element(endings.begin(), endings.end());
 }
@@ -143,8 +137,8 @@ double RecordedPrograms::warmth(const Work& work, const double* left_out) const 
       anywhere.push_back(std::min(*later / *first, 1.0));
       if (&one == &work) here.push_back(anywhere.back());
     }
-  if (!here.empty()) return middle(std::move(here));
-  return anywhere.empty() ? 1 : middle(std::move(anywhere));
+  if (!here.empty()) return stats::median(std::move(here));
+  return anywhere.empty() ? 1 : stats::median(std::move(anywhere));
 }
 
 std::optional<double> RecordedPrograms::seconds(const Work& work, int cores, double speed, bool first,
@@ -163,33 +157,18 @@ std::optional<double> RecordedPrograms::seconds(const Work& work, int cores, dou
   return first ? *later / warm : *later;
 }
 
-// Of a later epoch: least squares of t · speed = parallel / cores + serial over what was measured, neither
-// below 0.
+// Of a later epoch.
 std::optional<double> RecordedPrograms::predicted(const Work& work, int cores, double speed, double warm,
                                                   const double* left_out) const {
-  double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+  std::vector<std::pair<int, double>> measured;  // at full speed
   for (const auto& configuration : work.configurations) {
     auto time = middle_of_others(configuration.later, left_out);
     if (!time)
       if (const auto first = middle_of_others(configuration.first, left_out)) time = warm * *first;
-    if (!time) continue;
-    const double x = 1.0 / configuration.cores, y = *time * configuration.speed;
-    n += 1, sx += x, sy += y, sxx += x * x, sxy += x * y;
+    if (time) measured.emplace_back(configuration.cores, *time * configuration.speed);
   }
-  if (n == 0) return std::nullopt;
-  const double spread = n * sxx - sx * sx;
-  double parallel = 0, serial = 0;
-  if (spread > 1e-12) {
-    parallel = std::max((n * sxy - sx * sy) / spread, 0.0);
-    serial = std::max((sy - parallel * sx) / n, 0.0);
-    if (serial == 0) parallel = sxy / sxx;
-  } else {
-    // All at one core count: split it as is usual.
-    const double x = sx / n, y = sy / n;
-    serial = y * (1 - kParallelPrior) / (1 - kParallelPrior + kParallelPrior * x);
-    parallel = (y - serial) / x;
-  }
-  return std::max(parallel / cores + serial, kShortest) / speed;
+  if (measured.empty()) return std::nullopt;
+  return std::max(stats::fit_speed_up(measured).seconds(cores), kShortest) / speed;
 }
 
 const RecordedPrograms::Configuration* RecordedPrograms::seen(const Work& work,
@@ -287,7 +266,7 @@ std::vector<TaskError> errors_by_task(const std::vector<PredictedEpoch>& epochs)
   }
   std::vector<TaskError> out;
   for (auto& [id, task] : tasks) {
-    if (const auto found = off.find(id); found != off.end()) task.median = middle(found->second);
+    if (const auto found = off.find(id); found != off.end()) task.median = stats::median(found->second);
     out.push_back(task);
   }
   return out;

@@ -17,9 +17,8 @@ namespace tandem::sim {
 class Speaker final : public Programs {
  public:
   ProgramStart start(const ProgramRun& run) override {
-    ProgramStart start{.startup = {milliseconds(run, "--startup-ms", 10)},
-                       .checkpoint = {0.002},
-                       .ending = {0.001}};
+    ProgramStart start{
+        .startup = {milliseconds(run, "--startup-ms", 10)}, .checkpoint = {0.002}, .ending = {0.001}};
     start.keeps_checkpoints = !options(run).contains("--no-checkpoints");
     const auto& command = run.spec.program.command;
     if (command.empty() || command.front() != "speaker")

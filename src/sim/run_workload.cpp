@@ -234,8 +234,14 @@ spec::Cluster with_threads(spec::Cluster cluster, const spec::Workload& workload
 
 RunResult run_workload(const spec::Cluster& cluster, const spec::Workload& workload,
                        const graph::Model& model, const RunOptions& options) {
-  if (workload.threads == 0) return Run(cluster, workload, model, options).run();
-  return Run(with_threads(cluster, workload), workload, model, options).run();
+  RunOptions all = options;
+  if (workload.clock > 0)
+    if (const auto* device = spec::computes_on(workload, cluster))
+      all.strategy.clock_share = workload.clock / device->clock;
+  if (workload.scheduler != spec::Workload{}.scheduler) all.strategy.scheduler = workload.scheduler;
+  if (workload.micro_batches > 0) all.strategy.micro_batches = workload.micro_batches;
+  if (workload.threads == 0) return Run(cluster, workload, model, all).run();
+  return Run(with_threads(cluster, workload), workload, model, all).run();
 }
 
 }  // namespace tandem::sim

@@ -10,8 +10,6 @@ namespace {
 
 using step_testing::chain;
 using step_testing::cluster;
-using step_testing::complaint;
-using step_testing::mentions;
 using step_testing::workload;
 
 constexpr double kExact = 1e-9;
@@ -180,6 +178,27 @@ TEST(RunWorkload, SomeThreadsOfAProcessorTakeLongerAndDrawLess) {
   EXPECT_NEAR(*some.joules - 20 * some.t_exec, *all.joules - 20 * all.t_exec, 1e-6);
   job.device = "gpu";
   EXPECT_TRUE(mentions(complaint([&] { run_workload(nodes, job, kModel); }), "threads"));
+}
+
+TEST(RunWorkload, ASlowerClockTakesLongerAndDrawsLess) {
+  auto nodes = cluster(1, 1);
+  nodes.devices[1].clocks = {5e8};
+  auto job = workload("default", 1, 4);
+  const RunResult full = run_workload(nodes, job, kModel);
+  job.clock = 5e8;
+  const RunResult half = run_workload(nodes, job, kModel);
+  EXPECT_NEAR(half.t_exec, 2 * full.t_exec, kExact);
+  EXPECT_NEAR(*half.devices[1].joules, (50 + 100) * half.t_exec, 1e-6);
+}
+
+TEST(RunWorkload, MicroBatchesAndTheSchedulerAreTheWorkloads) {
+  auto job = workload("pipeline", 2, 16);
+  job.micro_batches = 1;
+  const double one = run_workload(cluster(1, 2), job, kModel).t_exec;
+  job.micro_batches = 8;
+  EXPECT_LT(run_workload(cluster(1, 2), job, kModel).t_exec, 0.8 * one);
+  job.scheduler = "nosuch";
+  EXPECT_TRUE(mentions(complaint([&] { run_workload(cluster(1, 2), job, kModel); }), "nosuch"));
 }
 
 TEST(RunWorkload, StartingAnOperationTakesItsTimeWhateverTheBatch) {

@@ -11,8 +11,6 @@ namespace tandem::sim {
 namespace {
 
 using step_testing::chain;
-using step_testing::complaint;
-using step_testing::mentions;
 
 // input 0 -> 1 -> {2, 3} -> 4; 2 is long, 3 is short and has no parameters.
 graph::Model diamond() {

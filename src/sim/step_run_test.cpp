@@ -11,8 +11,6 @@ namespace {
 
 using step_testing::chain;
 using step_testing::cluster;
-using step_testing::complaint;
-using step_testing::mentions;
 
 // A cluster of one node: device 0 is its processor, 1 and 2 are GPUs with 10 GB/s between them.
 struct OneNode {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/complaint_for_test.h"
 #include "base/error.h"
 #include "graph/operations.h"
 #include "spec/cluster.h"
@@ -46,8 +47,13 @@ inline graph::Model chain(std::uint32_t layers, double seconds, double parameter
   out.name = "chain";
   out.operations.push_back({"input", graph::Kind::input, {}, 0, 0, 0, outputs});
   for (std::uint32_t i = 0; i < layers; ++i)
-    out.operations.push_back({"layer" + std::to_string(i), graph::Kind::dense, {i}, 1e12 * seconds,
-                              2e12 * seconds, parameters, outputs});
+    out.operations.push_back({"layer" + std::to_string(i),
+                              graph::Kind::dense,
+                              {i},
+                              1e12 * seconds,
+                              2e12 * seconds,
+                              parameters,
+                              outputs});
   return out;
 }
 
@@ -59,22 +65,6 @@ inline spec::Workload workload(const std::string& strategy, int workers, std::in
   out.batch = batch;
   out.iterations = 1;
   return out;
-}
-
-// What the UserError of `action` says; a test failure when it throws none.
-template <class Action>
-std::string complaint(Action action) {
-  try {
-    action();
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no UserError";
-  return "";
-}
-
-inline bool mentions(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace tandem::sim::step_testing

@@ -15,8 +15,6 @@ namespace {
 
 using step_testing::chain;
 using step_testing::cluster;
-using step_testing::complaint;
-using step_testing::mentions;
 using step_testing::workload;
 
 constexpr double kExact = 1e-9;

@@ -7,7 +7,6 @@
 namespace tandem::sim {
 namespace {
 
-using trace_testing::complaint;
 using Fields = std::vector<std::string>;
 
 Fields fields_of(std::string_view line, CsvSeparator separator) {

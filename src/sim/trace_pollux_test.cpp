@@ -6,7 +6,6 @@
 namespace tandem::sim {
 namespace {
 
-using trace_testing::complaint;
 using trace_testing::count_of;
 
 const std::string kHeader = "name,time,application,num_replicas,batch_size\n";

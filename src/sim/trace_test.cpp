@@ -7,7 +7,6 @@
 namespace tandem::sim {
 namespace {
 
-using trace_testing::complaint;
 
 const std::string kPollux = "name,time,application,num_replicas,batch_size\n";
 

@@ -11,26 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/complaint_for_test.h"
 #include "base/error.h"
 #include "sim/trace.h"
 
 namespace tandem::sim::trace_testing {
-
-// What the UserError of `action` says; a test failure when it throws none.
-template <class Action>
-std::string complaint(Action action) {
-  try {
-    action();
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "no UserError";
-  return "";
-}
-
-inline bool mentions(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 inline std::size_t count_of(const std::vector<TraceCount>& counts, std::string_view what) {
   for (const auto& known : counts)
@@ -50,7 +35,7 @@ inline std::string real_trace(const std::string& name) {
 }  // namespace tandem::sim::trace_testing
 
 #define EXPECT_MENTIONS(text, part) \
-  EXPECT_TRUE(::tandem::sim::trace_testing::mentions(text, part)) << (text) << "\n lacks: " << (part)
+  EXPECT_TRUE(::tandem::mentions(text, part)) << (text) << "\n lacks: " << (part)
 
 // The content of a real trace; skips the test where there is none.
 #define REAL_TRACE(variable, name)                                                      \

@@ -109,6 +109,9 @@ struct Workload {
   bool overlap = true;          // communication with the backward pass
   std::string device;           // type that computes; empty: the first GPU there is, else the CPU
   int threads = 0;              // cores of a processor that compute; 0: all it has
+  double clock = 0;             // Hz the workers run at, one of their device's steps; 0: full speed
+  std::string scheduler = "depth-first";  // of operations that are ready, a name of sim::schedulers()
+  int micro_batches = 0;        // of a pipeline; 0: four a worker, as far as there are samples
   double straggler = 0;         // standard deviation of workers' step times, as a share
   bool operator==(const Workload&) const = default;
 };

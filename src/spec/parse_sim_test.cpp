@@ -189,7 +189,7 @@ TEST(ParseSim, DefaultsInTheTablesAreThoseOfTheValues) {
   seen += expect_defaults(cluster, [](const std::string& pair) {
     return with(kSmall, "cluster:\n", "cluster:\n  " + pair + "\n");
   });
-  EXPECT_EQ(seen, 18u);
+  EXPECT_EQ(seen, 19u);
   EXPECT_EQ(good(kSmall + "seed: 1\n"), good(kSmall));
 }
 
@@ -272,6 +272,17 @@ TEST(ParseSim, DevicesMakeSense) {
   EXPECT_EQ(good(with(kSmall, "824MHz", "824MHz, efficiency: 120%")).cluster.devices[1].efficiency, 1.2);
 }
 
+TEST(ParseSim, AClockIsOneOfTheDevices) {
+  const std::string steps = with(kSmall, "824MHz", "824MHz, clocks: [562MHz]");
+  const auto at = [&](const std::string& clock) {
+    return with(steps, "iterations: 142", "iterations: 142, clock: " + clock);
+  };
+  EXPECT_EQ(good(at("562MHz")).workloads[0].clock, 562e6);
+  EXPECT_EQ(good(at("824MHz")).workloads[0].clock, 824e6);
+  expect_issue(at("600MHz"), "600MHz",
+               "workloads[0].clock: gpu1 cannot run at 600 MHz, only at 562 MHz, 824 MHz");
+}
+
 TEST(ParseSim, ThreadsAreCoresOfAProcessor) {
   const std::string cpu = with(kSmall, "iterations: 142", "iterations: 142, device: cpu1, threads: 1");
   EXPECT_EQ(good(cpu).workloads[0].threads, 1);
@@ -279,7 +290,8 @@ TEST(ParseSim, ThreadsAreCoresOfAProcessor) {
                "workloads[0].threads: is for processors; gpu1 is a GPU");
   expect_issue(with(cpu, "threads: 1", "threads: 9999"), "9999",
                "workloads[0].threads: 9999 are more than the");
-  const auto device = good(with(kSmall, "824MHz", "824MHz, overhead: 25us, added_core: 30%")).cluster.devices[1];
+  const auto device =
+      good(with(kSmall, "824MHz", "824MHz, overhead: 25us, added_core: 30%")).cluster.devices[1];
   EXPECT_DOUBLE_EQ(device.overhead, 25e-6);
   EXPECT_DOUBLE_EQ(device.added_core, 0.3);
 }
@@ -293,8 +305,7 @@ TEST(ParseSim, NamesThatAreUsedExist) {
                "'thin'?)");
   expect_issue(with(kSmall, "{thin: 3}", "{thin: 0}"), "0}",
                "cluster.nodes.thin: must be at least 1 and at most 1000000, not '0'");
-  expect_issue(with(kSmall, "{thin: 3}", "{}"), "{}",
-               "cluster.nodes: must have 1 to 1000 entries, not 0");
+  expect_issue(with(kSmall, "{thin: 3}", "{}"), "{}", "cluster.nodes: must have 1 to 1000 entries, not 0");
   expect_issue(with(kSmall, "{thin: 3}", "9"), "9\n",
                "cluster.nodes: must be a map of names, each with a whole number, not '9'");
 }
@@ -306,8 +317,8 @@ TEST(ParseSim, NodesAreConnected) {
   };
   EXPECT_EQ(good(with(with(kSmall, line, ""), "{thin: 3}", "{thin: 1}")).cluster.network, NetworkSpec{})
       << "one node needs none";
-  expect_issue(with(kSmall, line, ""), "devices:",
-               "cluster.network.bandwidth: is needed to connect 3 nodes, such as 12GB/s");
+  expect_issue(with(kSmall, line, ""),
+               "devices:", "cluster.network.bandwidth: is needed to connect 3 nodes, such as 12GB/s");
   expect_issue(network("{latency: 1us}"), "{latency", "cluster.network.bandwidth: is needed to connect");
   expect_issue(network("{bandwidth: 1GB/s, sizes: [3]}"), "[3]",
                "cluster.network.sizes: is for kind: torus only, not for star");

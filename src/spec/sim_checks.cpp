@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/text.h"
@@ -213,6 +214,16 @@ std::vector<Problem> problems(const Workload& workload, const Cluster& cluster) 
         {{"threads"},
          fmt::format("{} are more than the {} cores of {}", workload.threads, device->cores, device->name),
          {"device"}});
+  if (workload.clock > 0 && workload.clock != device->clock &&
+      std::find(device->clocks.begin(), device->clocks.end(), workload.clock) == device->clocks.end()) {
+    std::vector<std::string> steps;
+    for (const double clock : device->clocks) steps.push_back(text_frequency(clock));
+    steps.push_back(text_frequency(device->clock));
+    out.push_back({{"clock"},
+                   fmt::format("{} cannot run at {}, only at {}", device->name,
+                               text_frequency(workload.clock), join(steps)),
+                   {"device"}});
+  }
   if (workload.sample_bytes > 0 && !can_read(*device, cluster))
     out.push_back({{"sample_bytes"},
                    "samples are read from storage, but the cluster has none for these workers: give "

@@ -200,6 +200,9 @@ std::string workload_yaml(const Workload& workload) {
   flow.add_if(!workload.overlap, "overlap", "false");
   flow.add_if(!workload.device.empty(), "device", word(workload.device));
   flow.add_if(workload.threads != 0, "threads", std::to_string(workload.threads));
+  flow.add_if(workload.clock != 0, "clock", frequency(workload.clock));
+  flow.add_if(workload.scheduler != standard.scheduler, "scheduler", word(workload.scheduler));
+  flow.add_if(workload.micro_batches != 0, "micro_batches", std::to_string(workload.micro_batches));
   flow.add_if(workload.straggler != 0, "straggler", number(workload.straggler));
   return flow.text();
 }

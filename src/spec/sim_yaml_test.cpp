@@ -51,6 +51,9 @@ TEST(SimYaml, NumbersWithoutAShortFormStayExact) {
   job.cluster.devices[0].added_core = 2.0 / 3;
   job.workloads[0].device = job.cluster.devices[0].name;
   job.workloads[0].threads = 1;
+  job.workloads[0].clock = job.cluster.devices[0].clock;
+  job.workloads[0].scheduler = "path-time";
+  job.workloads[0].micro_batches = 3;
   job.cluster.network.idle_watts = 1.0 / 3;
   job.cluster.network.max_watts = 2.0 / 3;
   expect_same_again(job);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "stats/median.h"
+#include "stats/speed_up.h"
 
 namespace tandem::tune {
 namespace {
@@ -13,8 +14,6 @@ constexpr std::size_t kRemembered = 9;  // epochs a configuration: the median of
 constexpr double kSurprising = 1.6;
 constexpr int kSurprisesToBelieve = 3;
 constexpr Seconds kHiccup{0.1};  // starting and ending programs delay others by up to this: no surprise
-// Before two core counts were seen: most of an epoch runs in parallel.
-constexpr double kParallelPrior = 0.8;
 
 // Memory is a limit, not a speed.
 bool same_speed(const Resources& a, const Resources& b) {
@@ -40,7 +39,7 @@ std::optional<double> Work::Sums::mean_joules() const {
 }
 
 double usual_share(int cores) {
-  return 1 - kParallelPrior + kParallelPrior / cores;
+  return 1 - stats::kUsuallyParallel + stats::kUsuallyParallel / cores;
 }
 
 const Work::Configuration* Work::find(const Resources& system) const {
@@ -164,29 +163,13 @@ Cost Work::cost(const Resources& system, double elsewhere) const {
   return cost_of(*configuration, elsewhere);
 }
 
-// Least squares of t · speed = parallel / cores + serial over what was measured, neither below 0.
 double Work::predicted(const Resources& system, double elsewhere) const {
-  const double x = 1.0 / system.cores;
   if (configurations_.empty()) return usual_share(system.cores) / system.speed;
-  double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (const auto& configuration : configurations_) {
-    const double at = 1.0 / configuration.system.cores,
-                 time = cost_of(configuration, elsewhere).seconds * configuration.system.speed;
-    n += 1, sx += at, sy += time, sxx += at * at, sxy += at * time;
-  }
-  const double spread = n * sxx - sx * sx;
-  double parallel = 0, serial = 0;
-  if (spread > 1e-12) {
-    parallel = std::max((n * sxy - sx * sy) / spread, 0.0);
-    serial = std::max((sy - parallel * sx) / n, 0.0);
-    if (serial == 0) parallel = sxy / sxx;
-  } else {
-    // All at one core count: split it as is usual.
-    const double at = sx / n, time = sy / n;
-    serial = time * (1 - kParallelPrior) / (1 - kParallelPrior * (1 - at));
-    parallel = (time - serial) / at;
-  }
-  return std::max(parallel * x + serial, 1e-9) / system.speed;
+  std::vector<std::pair<int, double>> measured;  // at full speed
+  for (const auto& configuration : configurations_)
+    measured.emplace_back(configuration.system.cores,
+                          cost_of(configuration, elsewhere).seconds * configuration.system.speed);
+  return std::max(stats::fit_speed_up(measured).seconds(system.cores), 1e-9) / system.speed;
 }
 
 KnownWork Work::profile(const std::string& machine) const {

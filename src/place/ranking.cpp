@@ -26,7 +26,11 @@ double Ranking::h_of(std::uint32_t task) const {
 
 const std::vector<HeatsScore>& Ranking::scores(std::uint32_t task, std::span<const std::uint32_t> allowed) {
   options_.clear();
-  for (const auto type : allowed) options_.push_back({type, predictor_->predict(task, type)});
+  for (const auto type : allowed) {
+    options_.push_back({type, predictor_->predict(task, type)});
+    auto& predicted = options_.back().predicted;
+    if (policy_.heats && policy_.heats->idle) predicted.joules += predicted.idle_joules;
+  }
   score(h_of(task), options_, scores_);
   return scores_;
 }

@@ -41,7 +41,9 @@ class Declared final : public place::Predictor {
     const auto& what = input_.jobs[job];
     const double seconds =
         input_.by_pool.empty() ? what.seconds : input_.by_pool[job * input_.pools.size() + pool];
-    return {seconds, added_joules(input_.shapes[what.shape], input_.pools[pool], seconds)};
+    const auto& shape = input_.shapes[what.shape];
+    return {seconds, added_joules(shape, input_.pools[pool], seconds),
+            idle_joules(shape, input_.pools[pool], seconds)};
   }
 
  private:
@@ -363,6 +365,16 @@ double added_joules(const ReplayShape& shape, const ReplayPool& pool, double sec
   const double cores = all > 0 ? static_cast<double>(shape.part.milli_cores) / all * pool.draw->cores : 0;
   const double gpus = (shape.part.gpus + shape.part.gpu_share / 1000.0) * pool.draw->a_gpu;
   return seconds * parts * (cores + gpus);
+}
+
+double idle_joules(const ReplayShape& shape, const ReplayPool& pool, double seconds) {
+  if (!pool.draw) return 0;
+  const auto share = [](double part, double all) { return all > 0 ? part / all : 0; };
+  const double cores =
+      share(static_cast<double>(shape.part.milli_cores), static_cast<double>(pool.node.milli_cores));
+  const double memory = share(static_cast<double>(shape.part.memory), static_cast<double>(pool.node.memory));
+  const double gpus = share(shape.part.gpus + shape.part.gpu_share / 1000.0, pool.node.gpus);
+  return seconds * static_cast<double>(shape.parts) * std::max({cores, memory, gpus}) * pool.draw->idle;
 }
 
 Replayed replay(const ReplayInput& input, const place::Policy& policy, place::Predictor* predictor) {

@@ -118,6 +118,11 @@ Section weights_section(Judgement& judged) {
       "task keeps every machine busy whoever decides, so the tasks' own energy hardly differs; k8s and H=1 "
       "both wait for the last ARM while all machines draw their idle power. With fewer iterations H=1 "
       "saves up to a fifth of the tasks' own energy, but then most energy is the idle draw.");
+  out.say(
+      "idle=share saves because the ARMs, with their idle draw, cost about as much a task as the servers, so "
+      "H=1 "
+      "leaves them at the end. Where their idle draw is half, or tasks are faster there (began again), they "
+      "rank first again and it saves nothing: the table says so.");
   return out;
 }
 

@@ -15,6 +15,7 @@ constexpr double kLeft = (kAmdSeconds - kMovedAt) / kAmdSeconds;
 constexpr double kArmSeconds = (kLonger * kAmdSeconds - kMovedAt) / kLeft;
 constexpr double kArmWatts =
     ((1 - kSaved) * kAmdJoules - kMovedAt * kAmdWatts) / (kLonger * kAmdSeconds - kMovedAt);
+constexpr double kArmSecondsAnew = kLonger * kAmdSeconds - kMovedAt;
 
 // Two threads' share of the TDP, and what the AMD really added of it: the rule for the Intels.
 constexpr double kOfTdp = kAmdWatts / (155.0 * 2 / 32);
@@ -25,7 +26,7 @@ constexpr double kUnit[] = {1.0, 0.5};
 
 }  // namespace
 
-std::vector<HeatsMachine> heats_machines(std::size_t e3, std::size_t e5, double idle) {
+std::vector<HeatsMachine> heats_machines(std::size_t e3, std::size_t e5, double idle, bool restarts) {
   const double amd_clock = 2.1, e3_clock = 3.8, e5_clock = 2.1;
   return {
       {"AMD Epyc 7281", 1, 32, amd_clock, 1.2, 155, 64, 65 * idle, kAmdSeconds, kAmdWatts},
@@ -33,7 +34,7 @@ std::vector<HeatsMachine> heats_machines(std::size_t e3, std::size_t e5, double 
        kOfTdp * 72 * 2 / 4},
       {"Intel E5-2683 v4", e5, 32, e5_clock, 1.2, 120, 128, 60 * idle, kAmdSeconds * amd_clock / e5_clock,
        kOfTdp * 120 * 2 / 32},
-      {"ARM Cortex-A53", 4, 4, 1.4, 0.6, 5, 1, 2 * idle, kArmSeconds, kArmWatts},
+      {"ARM Cortex-A53", 4, 4, 1.4, 0.6, 5, 1, 2 * idle, restarts ? kArmSecondsAnew : kArmSeconds, kArmWatts},
   };
 }
 
@@ -76,7 +77,10 @@ place::TaskFeatures Learned::features(std::uint32_t task, std::uint32_t type) co
 
 place::Prediction Learned::predict(std::uint32_t task, std::uint32_t type) {
   auto& known = known_[task * machines_.size() + type];
-  if (known.seconds == 0) known = model_.predict(type, features(task, type));
+  if (known.seconds == 0) {
+    known = model_.predict(type, features(task, type));
+    known.idle_joules = known.seconds * machines_[type].idle_watts * 2 / machines_[type].cores;
+  }
   return known;
 }
 

@@ -4,7 +4,14 @@
 //
 // From figure 3.1: a k-means task of two threads takes 69 s and 565 J on the AMD (8.2 W above idle). Moved to
 // the ARM after 30 s it takes 5.4 times as long in all and 34 % less energy; with the share done kept that is
-// 342.6 s and 127.3 J for the 39/69 that were left, so a whole task takes 606 s there at 0.37 W.
+// 342.6 s and 127.3 J for the 39/69 that were left, so a whole task takes 606 s there at 0.37 W. (Had it
+// begun again on the ARM, those 342.6 s would be a whole task; the text says "after it has made some
+// progress". That reading is run beside the other assumptions.)
+//
+// The Intels: a task of two threads takes as many clocks as on the AMD (scalar code, statically linked), and
+// adds the same part of its cores' share of the TDP as it does there, 84.5 %. Idle draw at the wall, PSU and
+// fans included: 65 W (Epyc), 60 W (E5), 25 W (E3, a desktop board), 2 W (Raspberry Pi 3B+): what such
+// machines are commonly measured at; half and twice of it are run beside.
 #pragma once
 
 #include <string>
@@ -26,7 +33,8 @@ struct HeatsMachine {
 
 // AMD, E3, E5 and ARM; how the three Intels split is not said in the thesis, nor what machines draw when
 // idle.
-std::vector<HeatsMachine> heats_machines(std::size_t e3, std::size_t e5, double idle = 1);
+std::vector<HeatsMachine> heats_machines(std::size_t e3, std::size_t e5, double idle = 1,
+                                         bool restarts = false);
 
 inline constexpr double kFigureIterations = 750;  // of the task of figure 3.1: the middle of 500 .. 1000
 inline constexpr double kTaskMemory = 0.25;       // GiB

@@ -22,7 +22,7 @@ namespace {
 
 struct Part {
   std::string name;
-  std::function<Section()> make;
+  std::function<Section(Judgement&)> make;
 };
 
 const std::vector<Part> kParts{{"assumptions", assumptions_section},
@@ -39,6 +39,21 @@ int usage(const std::string& wrong) {
   fmt::print(stderr, "'{}' is not known; usage: heats_bench [--markdown] [{}]...\n", wrong,
              fmt::join(names, "|"));
   return 2;
+}
+
+Section verdict_of(const Judgement& judged) {
+  Section out;
+  out.title = "What was asked";
+  Table table{"", {"", "asked", "measured", ""}, {}};
+  std::size_t missed = 0;
+  for (const auto& line : judged) {
+    table.rows.push_back({line.what, line.asked, line.measured, line.ok ? "ok" : "MISSED"});
+    missed += !line.ok;
+  }
+  out.show(table);
+  out.summary = fmt::format("{} of {} lines", judged.size() - missed, judged.size());
+  out.verdict = judged.empty() ? Verdict::not_judged : missed == 0 ? Verdict::held : Verdict::missed;
+  return out;
 }
 
 }  // namespace
@@ -58,20 +73,17 @@ int main(int argc, char** argv) try {
       return usage(word);
   }
   const auto begin = std::chrono::steady_clock::now();
-  std::vector<Section> sections;
+  Judgement judged;
   for (const Part& part : wanted.empty() ? kParts : wanted) {
-    sections.push_back(part.make());
-    fmt::print("{}", markdown ? as_markdown(sections.back()) : as_text(sections.back()));
+    const Section section = part.make(judged);
+    fmt::print("{}", markdown ? as_markdown(section) : as_text(section));
     std::fflush(stdout);
   }
-  bool held = true;
-  for (const Section& section : sections) {
-    if (sections.size() > 1) fmt::print("{}{}\n", markdown ? "- " : "", summary_line(section));
-    held = held && section.verdict != Verdict::missed;
-  }
+  const Section verdict = verdict_of(judged);
+  fmt::print("{}", markdown ? as_markdown(verdict) : as_text(verdict));
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!markdown) fmt::print("{:.0f} s\n", took);
-  return held ? 0 : 1;
+  return verdict.verdict == Verdict::missed ? 1 : 0;
 } catch (const UserError& error) {
   fmt::print(stderr, "{}\n", error.what());
   return 2;

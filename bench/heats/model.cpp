@@ -14,6 +14,7 @@ using Features = place::HeatsModelOptions::Features;
 
 struct Errors {
   double seconds = 0, joules = 0, worst = 0;
+  double within = 0;  // share of predictions that are at most 10 % off, of both
 };
 
 // Fresh tasks of both families at both clocks, work drawn between the trace's bounds.
@@ -27,14 +28,18 @@ Errors errors_of(const place::HeatsModel& model, const HeatsMachine& machine, st
     seconds.push_back(std::abs(said.seconds / is.seconds - 1));
     joules.push_back(std::abs(said.joules / is.joules - 1));
   }
-  return {median(seconds), median(joules),
-          std::max(*std::max_element(seconds.begin(), seconds.end()),
-                   *std::max_element(joules.begin(), joules.end()))};
+  Errors out{median(seconds), median(joules), 0, 0};
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    const double worse = std::max(seconds[i], joules[i]);
+    out.worst = std::max(out.worst, worse);
+    out.within += (worse <= 0.10) / static_cast<double>(seconds.size());
+  }
+  return out;
 }
 
 }  // namespace
 
-Section assumptions_section() {
+Section assumptions_section(Judgement&) {
   Section out;
   out.title = "The cluster of table 3.2";
   Table table{"",
@@ -70,7 +75,7 @@ Section assumptions_section() {
   return out;
 }
 
-Section prediction_section() {
+Section prediction_section(Judgement& judged) {
   Section out;
   out.title = "Probing and predicting (figure 3.3)";
   const auto machines = heats_machines(2, 1);
@@ -87,7 +92,7 @@ Section prediction_section() {
       }
   out.show(probes);
   Table table{"Error against the truth of 400 fresh tasks of 500 to 1000 units a machine",
-              {"model", "machine", "time, median", "energy, median", "worst of both"},
+              {"model", "machine", "time, median", "energy, median", "worst of both", "within 10 %"},
               {}};
   double worst_linear = 0, worst_forest = 0, worst_paper = 0, took = 0;
   for (const auto& [name, regression, features] :
@@ -99,8 +104,8 @@ Section prediction_section() {
     const auto model = probed_model(machines, options, &took);
     for (std::uint32_t type = 0; type < machines.size(); ++type) {
       const auto e = errors_of(model, machines[type], type);
-      table.rows.push_back(
-          {name, machines[type].name, percent(e.seconds), percent(e.joules), percent(e.worst)});
+      table.rows.push_back({name, machines[type].name, percent(e.seconds), percent(e.joules),
+                            percent(e.worst), percent(e.within, 0)});
       double& worst = std::string(name) == "linear"   ? worst_linear
                       : std::string(name) == "forest" ? worst_forest
                                                       : worst_paper;
@@ -110,14 +115,15 @@ Section prediction_section() {
   out.show(table);
   out.say(fmt::format("Probing took {:.1f} hours of machine time in all (the thesis: a few hours a machine).",
                       took / 3600));
-  out.summary = fmt::format("worst error: linear {} (asked: 10 %), forest {}, the paper's two features {}",
+  judged.push_back({"predictions after probing, linear: worst error of time or energy", "at most 10 %",
+                    percent(worst_linear), worst_linear <= 0.10});
+  out.summary = fmt::format("worst error: linear {}, forest {}, the paper's two features {}",
                             percent(worst_linear), percent(worst_forest), percent(worst_paper));
-  out.verdict = worst_linear <= 0.10 ? Verdict::held : Verdict::missed;
   return out;
 }
 
 // The ARMs get 40 % slower (a heat sink that fell off); a day later the model knows.
-Section maintenance_section() {
+Section maintenance_section(Judgement&) {
   Section out;
   out.title = "Model maintenance";
   auto machines = heats_machines(2, 1);

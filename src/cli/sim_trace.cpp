@@ -40,6 +40,7 @@ struct Prepared {
   sim::Trace trace{};
   sim::TraceReplay replay{};
   std::string where{};  // the cluster, for people
+  std::string power_note{};
 };
 
 std::vector<sim::ReplayPool> pools_for(const TraceOptions& options, Prepared& out) {
@@ -57,7 +58,9 @@ std::vector<sim::ReplayPool> pools_for(const TraceOptions& options, Prepared& ou
   if (nodes.nodes.empty())
     throw UserError(options.nodes + " lists no nodes; it is a trace of jobs (format " + nodes.format + ")");
   out.where = options.nodes;
-  return sim::pools_of(nodes.nodes);
+  auto pools = sim::pools_of(nodes.nodes);
+  out.power_note = sim::assume_power(pools);
+  return pools;
 }
 
 Prepared prepare(const TraceOptions& options) {
@@ -74,6 +77,7 @@ Prepared prepare(const TraceOptions& options) {
   auto pools = pools_for(options, out);
   const auto failures = out.replay.input.failures;
   out.replay = sim::replay_of(out.trace, std::move(pools), measured ? &*measured : nullptr);
+  if (!out.power_note.empty()) out.replay.notes.push_back(out.power_note);
   out.replay.input.failures = failures;
   out.replay.input.seed = options.seed;
   for (auto& job : out.replay.input.jobs) job.submitted /= options.rate;
@@ -87,14 +91,13 @@ Prepared prepare(const TraceOptions& options) {
   return out;
 }
 
-std::vector<const place::OrderEntry*> policies_of(const std::string& names) {
-  std::vector<const place::OrderEntry*> out;
+std::vector<place::Policy> policies_of(const std::string& names) {
+  std::vector<place::Policy> out;
   std::istringstream in(names);
   for (std::string name; std::getline(in, name, ',');) {
-    const auto& found = place::find_order(name);
-    if (std::find(out.begin(), out.end(), &found) != out.end())
+    if (std::any_of(out.begin(), out.end(), [&](const auto& policy) { return policy.name == name; }))
       throw UserError("--policy names " + name + " twice");
-    out.push_back(&found);
+    out.push_back(place::parse_policy(name));
   }
   if (out.empty()) throw UserError("--policy names no policy; try --policy fifo");
   return out;
@@ -113,7 +116,7 @@ const char* const kNoJoules = "the power of some device is not known";
 json policy_json(const Prepared& prepared, const PolicyRow& row) {
   const auto waits = sim::waits_of(prepared.replay.input, row.replayed);
   const auto& r = row.replayed;
-  json out{{"policy", row.policy->name},
+  json out{{"policy", row.policy.name},
            {"jobs_done", waits.jobs},
            {"makespan", r.makespan},
            {"mean_wait", waits.mean},
@@ -130,6 +133,9 @@ json policy_json(const Prepared& prepared, const PolicyRow& row) {
            {"failures", r.failures},
            {"lost_seconds", r.lost_seconds},
            {"given_up", r.given_up.size()},
+           {"evictions", r.evictions},
+           {"moves", r.moves},
+           {"moves_undone", r.moves_undone},
            {"happenings", r.happenings},
            {"seconds_to_simulate", row.seconds}};
   out["joules"] = r.joules ? json(*r.joules) : json(nullptr);
@@ -180,7 +186,7 @@ std::string table_of(const Prepared& prepared, const std::vector<PolicyRow>& row
     const auto& r = row.replayed;
     const auto waits = sim::waits_of(prepared.replay.input, r);
     lines.push_back(
-        {row.policy->name, std::to_string(waits.jobs), text(Seconds{r.makespan}), text(Seconds{waits.mean}),
+        {row.policy.name, std::to_string(waits.jobs), text(Seconds{r.makespan}), text(Seconds{waits.mean}),
          text(Seconds{waits.median}), text(Seconds{waits.p95}), text(Seconds{waits.p99}),
          text(Seconds{waits.mean_response}), fmt::format("{:.2f}", waits.mean_slowdown),
          share_text(r.core_seconds, r.core_seconds_there), share_text(r.gpu_seconds, r.gpu_seconds_there),
@@ -214,11 +220,15 @@ std::string remarks(const Prepared& prepared, const std::vector<PolicyRow>& rows
   for (const auto& row : rows) {
     const auto& r = row.replayed;
     if (r.failures > 0)
-      add(fmt::format("{}: nodes failed {} times; {} of parts' work was done again", row.policy->name,
+      add(fmt::format("{}: nodes failed {} times; {} of parts' work was done again", row.policy.name,
                       r.failures, text(Seconds{r.lost_seconds})));
+    if (r.evictions > 0)
+      add(fmt::format("{}: jobs were evicted {} times; {} of parts' work was done again", row.policy.name,
+                      r.evictions, text(Seconds{r.lost_seconds})));
+    if (r.moves > 0) add(fmt::format("{}: {} moves of running jobs", row.policy.name, r.moves));
     if (!r.given_up.empty())
       add(fmt::format("{}: {} jobs were given up after {} attempts: nodes failed before they ended",
-                      row.policy->name, r.given_up.size(), sim::kMostAttempts));
+                      row.policy.name, r.given_up.size(), sim::kMostAttempts));
   }
   if (!first.joules) add(std::string("no energy: ") + kNoJoules);
   return out;
@@ -239,7 +249,7 @@ void write_jobs(const std::string& file, const Prepared& prepared, const std::ve
   for (const auto& row : rows)
     for (std::size_t i = 0; i < prepared.trace.jobs.size(); ++i) {
       const auto& fate = row.replayed.jobs[i];
-      out << row.policy->name << ',' << csv_text(prepared.trace.jobs[i].name) << ','
+      out << row.policy.name << ',' << csv_text(prepared.trace.jobs[i].name) << ','
           << time(prepared.replay.input.jobs[i].submitted) << ',' << time(fate.started) << ','
           << time(fate.ended) << ','
           << (std::isfinite(fate.ended) ? csv_text(prepared.replay.input.pools[fate.pool].name) : "") << ','
@@ -255,7 +265,7 @@ std::vector<PolicyRow> run_all(const TraceOptions& options, const sim::ReplayInp
   in_parallel(policies.size(), options.threads, [&](std::size_t i) {
     const auto begin = std::chrono::steady_clock::now();
     rows[i].policy = policies[i];
-    rows[i].replayed = sim::replay(input, *policies[i]);
+    rows[i].replayed = sim::replay(input, policies[i]);
     rows[i].seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   });
   return rows;
@@ -273,7 +283,10 @@ std::string summary(const Prepared& prepared) {
 void add_trace_options(CLI::App& app, TraceOptions& options) {
   const std::string group = "A trace";
   std::string policies, formats;
-  for (const auto& entry : place::orders()) policies += "\n  " + entry.name + ": " + entry.description;
+  for (const auto& entry : place::policies()) {
+    policies += "\n  " + entry.name + ": " + entry.description;
+    for (const auto& option : entry.options) policies += "\n    :" + option.name + "=  " + option.meaning;
+  }
   for (const auto& entry : sim::trace_formats()) formats += "\n  " + entry.name + ": " + entry.description;
   const auto file = [&](const char* name, std::string& target, const std::string& what, const char* type) {
     app.add_option(name, target, what)->type_name(type)->group(group);
@@ -285,7 +298,8 @@ void add_trace_options(CLI::App& app, TraceOptions& options) {
        "NAME|FILE");
   file("--nodes", options.nodes, "the same: a trace of nodes, as Alibaba's", "FILE");
   file("--throughputs", options.throughputs, "measured steps a second by GPU type, as Gavel's JSON", "FILE");
-  file("--policy", options.policies, "policies to compare, with commas:" + policies, "NAMES");
+  file("--policy", options.policies,
+       "policies to compare, with commas; options follow a colon, as in heats:H=1:x=30:" + policies, "NAMES");
   file("--checkpoint", options.checkpoint, "time between checkpoints where nodes fail (none: from the start)",
        "TIME");
   app.add_option("--rate", options.rate, "submit the jobs so many times as fast as they were")

@@ -34,7 +34,7 @@ std::string legend(const Page& page) {
   std::string out = "<div class=\"key\">";
   for (std::size_t i = 0; i < page.rows.size(); ++i)
     out += fmt::format("<span><i class=\"{}\"></i>{}</span>", colour(static_cast<std::int64_t>(i)),
-                       escape(page.rows[i].policy->name));
+                       escape(page.rows[i].policy.name));
   return out + "</div>";
 }
 
@@ -52,7 +52,7 @@ std::string policies_section(const Page& page) {
                      : no_number();
     };
     rows.push_back(
-        {word_cell(row.policy->name), number_cell(static_cast<double>(waits.jobs)), time_cell(r.makespan),
+        {word_cell(row.policy.name), number_cell(static_cast<double>(waits.jobs)), time_cell(r.makespan),
          time_cell(waits.mean), time_cell(waits.median), time_cell(waits.p95), time_cell(waits.p99),
          time_cell(waits.mean_response), number_cell(waits.mean_slowdown),
          used(r.core_seconds, r.core_seconds_there), used(r.gpu_seconds, r.gpu_seconds_there),
@@ -62,8 +62,8 @@ std::string policies_section(const Page& page) {
                             "mean response", "slowdown", "cores used", "GPUs used", "energy"},
                            rows);
   for (const auto& row : page.rows)
-    body += fmt::format("<p class=\"sub\"><b>{}</b>: {}</p>", escape(row.policy->name),
-                        escape(row.policy->description));
+    body += fmt::format("<p class=\"sub\"><b>{}</b>: {}</p>", escape(row.policy.name),
+                        escape(row.policy.description));
   if (const auto never = page.rows.front().replayed.never.size())
     body += fmt::format("<p>{} of the jobs can never run on this cluster and are not in these numbers.</p>",
                         never);

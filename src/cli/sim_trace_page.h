@@ -10,7 +10,7 @@
 namespace tandem::cli {
 
 struct PolicyRow {
-  const place::OrderEntry* policy = nullptr;
+  place::Policy policy{};
   sim::Replayed replayed{};
   double seconds = 0;  // that it took to simulate
 };

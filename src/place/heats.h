@@ -2,10 +2,10 @@
 //
 //     score = H · (1 − E / E_max) + (1 − H) · (1 − T / T_max)
 //
-// E and T are predicted (heats_model.h), E without what the idle machine draws anyway. The maxima are over
-// all types that could ever hold the task, with room now or not: a type's score does not change because
-// another filled up, and scheduling and rescheduling speak of the same numbers. (Algorithm 4 as printed adds
-// T / T_max, so slow nodes would win; the prose means the above.)
+// E and T are predicted (heats_model.h), E without what the idle machine draws anyway, unless told otherwise.
+// The maxima are over all types that could ever hold the task, with room now or not: a type's score does not
+// change because another filled up, and scheduling and rescheduling speak of the same numbers. (Algorithm 4
+// as printed adds T / T_max, so slow nodes would win; the prose means the above.)
 //
 // Ranking rules: the highest score first; among equals the type named first. A running task moves only where
 // the type alone is better and what is left of it, with the cost of moving, still scores higher there than
@@ -47,6 +47,10 @@ struct HeatsOptions {
   // Stateless: the task goes on where it is for so long while it starts on the new node; both hold their
   // resources. Stateful: it stands still for so long, while its checkpoint is written, moved and read.
   double cost = 2;  // s
+  // Whether E counts a task's share of what its machine draws when idle (Prediction::idle_joules). Right
+  // where machines are paid for as long as they are held, as in a batch that is run to its end; without it,
+  // where they are on anyway: as the thesis has it.
+  bool idle = false;
 };
 
 // Where the rest of a task should go; none: it stays. `left` is the share of its work still to be done,

@@ -61,8 +61,8 @@ void HeatsModel::fit(Machine& machine) const {
   for (const auto& row : machine.rows) {
     const auto values = features(row.task);
     rows.insert(rows.end(), values.begin(), values.end());
-    seconds.push_back(plain ? row.truth.seconds : std::log(row.truth.seconds));
-    joules.push_back(plain ? row.truth.joules : std::log(row.truth.joules));
+    seconds.push_back(plain ? row.truth.seconds : std::log(row.truth.seconds / row.task.work));
+    joules.push_back(plain ? row.truth.joules : std::log(row.truth.joules / row.task.work));
   }
   machine.seconds = stats::make_regression(options_.regression);
   machine.joules = stats::make_regression(options_.regression);
@@ -78,7 +78,7 @@ Prediction HeatsModel::predict(std::uint32_t type, const TaskFeatures& task) con
   const auto row = features(task);
   const double seconds = machine.seconds->predict(row), joules = machine.joules->predict(row);
   if (options_.features == HeatsModelOptions::Features::cores_and_memory) return {seconds, joules};
-  return {std::exp(seconds), std::exp(joules)};
+  return {task.work * std::exp(seconds), task.work * std::exp(joules)};
 }
 
 void HeatsModel::observe(std::uint32_t type, const TaskFeatures& task, const Prediction& truth, double now) {

@@ -2,9 +2,10 @@
 //
 // Per machine type there is one regression for runtime and one for energy (stats/regression.h: linear,
 // forest). Energy is the task's own, above the idle machine. The features are the declared work, the task's
-// family, cores, memory and the clock; targets and work are taken as logarithms, so that work times cost over
-// clock is a plane. The paper's own model sees cores and memory only, on a plain scale: it is here to
-// compare, and gives every task of a size the same answer.
+// family, cores, memory and the clock; learnt are the logarithms of time and energy a unit of work, so that
+// cost over clock is a plane, and a forest need not tell amounts of work apart. The paper's own model sees
+// cores and memory only, on a plain scale: it is here to compare, and gives every task of a size the same
+// answer.
 //
 // Assumes: tasks say how much work they are (iterations, multiplications) in their family's unit, and do not
 // slow each other down. Maintenance, every `every` seconds: of what ended inside the window, what was
@@ -32,6 +33,7 @@ struct TaskFeatures {
 
 struct Prediction {
   double seconds = 0, joules = 0;
+  double idle_joules = 0;  // what the idle machine draws meanwhile, by the share of it the task holds
 };
 
 // What a policy asks: a task, by its number, on a machine type. Declared by a trace, or learnt.

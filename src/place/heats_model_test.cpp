@@ -55,6 +55,15 @@ TEST(HeatsModel, PredictsFreshTasksWithinTenPercentAfterProbing) {
   EXPECT_LT(worst(model, toy, 1), 0.10);
 }
 
+TEST(HeatsModel, AForestLearnsWhatAUnitOfWorkCosts) {
+  Toy toy;
+  HeatsModelOptions options;
+  options.regression = "forest";
+  const auto model = probed(toy, options);
+  EXPECT_LT(worst(model, toy, 0), 0.10);
+  EXPECT_LT(worst(model, toy, 1), 0.10);
+}
+
 TEST(HeatsModel, ThePapersTwoFeaturesGiveEveryTaskOfASizeTheSameAnswer) {
   Toy toy;
   HeatsModelOptions options;

@@ -218,15 +218,18 @@ bool Pool::take_spread(const Amount& part, std::int64_t parts, std::vector<Share
 }
 
 bool Pool::could_ever(const Amount& part, std::int64_t parts) const {
-  Pool one(node_, 1);
-  if (!fits(one.levels_[0][0], part)) return false;
-  std::int64_t each = one.parts_that_fit(part, 0);
-  if (part.gpu_share > 0) {
-    each = node_.gpus * static_cast<std::int64_t>(kWhole / part.gpu_share);
-    if (part.milli_cores > 0) each = std::min(each, node_.milli_cores / part.milli_cores);
-    if (part.memory > 0) each = std::min(each, node_.memory / part.memory);
-  }
-  return static_cast<double>(each) * static_cast<double>(nodes_.size()) >= static_cast<double>(parts);
+  return could_ever(node_, nodes_.size(), part, parts);
+}
+
+bool Pool::could_ever(const Amount& node, std::size_t count, const Amount& part, std::int64_t parts) {
+  if (!fits({node.milli_cores, node.memory, node.gpus, node.gpus > 0 ? kWhole : 0}, part)) return false;
+  std::int64_t each = std::numeric_limits<std::int64_t>::max();
+  if (part.milli_cores > 0) each = std::min(each, node.milli_cores / part.milli_cores);
+  if (part.memory > 0) each = std::min(each, node.memory / part.memory);
+  if (part.gpus > 0) each = std::min<std::int64_t>(each, node.gpus / part.gpus);
+  if (part.gpu_share > 0)
+    each = std::min(each, node.gpus * static_cast<std::int64_t>(kWhole / part.gpu_share));
+  return static_cast<double>(each) * static_cast<double>(count) >= static_cast<double>(parts);
 }
 
 void Pool::set_up(std::uint32_t node, bool up) {

@@ -66,6 +66,7 @@ class Pool {
   void give_back(const Amount& part, const Share&);
   // Whether there would be room if nothing ran and every node were up.
   bool could_ever(const Amount& part, std::int64_t parts) const;
+  static bool could_ever(const Amount& node, std::size_t count, const Amount& part, std::int64_t parts);
 
   // A node that is down has no room; what it held can still be given back.
   void set_up(std::uint32_t node, bool up);

@@ -48,6 +48,10 @@ Policy heats(const Options& options) {
       heats.every = number(name, value, 0, 1e9);
     else if (name == "filter")
       out.kit->filters = parse_filters(value);
+    else if (name == "idle" && (value == "share" || value == "none"))
+      heats.idle = value == "share";
+    else if (name == "idle")
+      throw UserError(fmt::format("idle={} must be share or none", printable(value, 30)));
     else if (name == "cost")
       heats.cost = number(name, value, 0, 1e6);
     else if (value == "none" || value == "stateless" || value == "stateful")
@@ -121,11 +125,11 @@ std::vector<PolicyEntry> make_table() {
        find_order("priority").description,
        {},
        [](const Options&) { return priority(Preemption::none); }},
-      {"priority-restart",
+      {"preempt-restart",
        "as priority; who is lower makes room and begins again",
        {},
        [](const Options&) { return priority(Preemption::restart); }},
-      {"priority-resume",
+      {"preempt-resume",
        "as priority; who is lower makes room and goes on later where it was",
        {},
        [](const Options&) { return priority(Preemption::resume); }},
@@ -135,6 +139,7 @@ std::vector<PolicyEntry> make_table() {
         {"x", "seconds between reschedulings, 0: never (30)"},
         {"move", "none, stateless or stateful (stateless)"},
         {"cost", "seconds a move takes (2)"},
+        {"idle", "share: energy counts a task's share of what its idle machine draws; or none (none)"},
         {"filter", "as of kit (architecture+accelerator+affinity)"}},
        heats},
       {"kit",

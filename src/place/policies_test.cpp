@@ -68,7 +68,7 @@ TEST(Policies, OptionsFollowColons) {
 TEST(Policies, RefusesWhatIsNotThere) {
   for (const char* wrong : {"heat", "heats:h=1", "heats:H=2", "heats:H=", "heats:x=-1", "heats:move=fly",
                             "fifo:x=1", "kit:weigh=fre", "kit:filter=threshold@2", "kit:filter=accelerator@1",
-                            "kit:nodes=last", "kit:weigh=free@much", "heats:H", ""})
+                            "kit:nodes=last", "heats:idle=maybe", "kit:weigh=free@much", "heats:H", ""})
     EXPECT_THROW(parse_policy(wrong), UserError) << wrong;
 }
 
@@ -81,6 +81,22 @@ TEST(Policies, SpreadTakesTheEmptierAndBinpackTheFuller) {
   EXPECT_EQ(site.order("binpack", wish).front(), 0u);  // 5/8 of the used big node; the small one has 3/4
   site.pools[1].take({2000, 2 * kGiB, 0, 0}, 1, taken);
   EXPECT_EQ(site.order("binpack", wish).front(), 1u);  // 1/4
+}
+
+TEST(Policies, EachWeigherPrefersWhatItSays) {
+  auto site = two();  // the big one is fast and thirsty
+  std::vector<Share> taken;
+  site.pools[0].take({6000, 0, 0, 0}, 1, taken);  // cores only, of both big nodes
+  site.pools[0].take({6000, 0, 0, 0}, 1, taken);
+  const TaskWish wish{{1000, kGiB, 0, 0}};
+  const auto first = [&](const std::string& weigh) { return site.order("kit:weigh=" + weigh, wish).front(); };
+  EXPECT_EQ(first("time"), 0u);
+  EXPECT_EQ(first("energy"), 1u);
+  EXPECT_EQ(first("free"), 1u);  // (1/8 + 7/8) / 2 against 3/4
+  EXPECT_EQ(first("full"), 0u);
+  EXPECT_EQ(first("balance"), 1u);  // 1/8 and 7/8 free against 3/4 and 3/4
+  EXPECT_EQ(first("energy@0.1+time"), 0u);
+  EXPECT_EQ(first("energy+time@0.1"), 1u);
 }
 
 TEST(Policies, HeatsRanksByItsWeightAndKeepsFullTypesInTheRanking) {

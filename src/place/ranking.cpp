@@ -26,7 +26,11 @@ double Ranking::h_of(std::uint32_t task) const {
 
 const std::vector<HeatsScore>& Ranking::scores(std::uint32_t task, std::span<const std::uint32_t> allowed) {
   options_.clear();
-  for (const auto type : allowed) options_.push_back({type, predictor_->predict(task, type)});
+  for (const auto type : allowed) {
+    options_.push_back({type, predictor_->predict(task, type)});
+    auto& predicted = options_.back().predicted;
+    if (policy_.heats && policy_.heats->idle) predicted.joules += predicted.idle_joules;
+  }
   score(h_of(task), options_, scores_);
   return scores_;
 }
@@ -74,7 +78,7 @@ std::vector<std::uint32_t> Ranking::allowed(const TaskWish& wish,
   for (const auto type : among) {
     Amount usable = types_[type].node;
     usable.milli_cores -= keep_[type].milli_cores, usable.memory -= keep_[type].memory;
-    if (!Pool(usable, types_[type].count).could_ever(wish.part, wish.parts)) continue;
+    if (!Pool::could_ever(usable, types_[type].count, wish.part, wish.parts)) continue;
     if (!policy_.kit || policy_.kit->refuses(wish, types_[type]).empty()) out.push_back(type);
   }
   return out;

@@ -41,7 +41,9 @@ class Declared final : public place::Predictor {
     const auto& what = input_.jobs[job];
     const double seconds =
         input_.by_pool.empty() ? what.seconds : input_.by_pool[job * input_.pools.size() + pool];
-    return {seconds, added_joules(input_.shapes[what.shape], input_.pools[pool], seconds)};
+    const auto& shape = input_.shapes[what.shape];
+    return {seconds, added_joules(shape, input_.pools[pool], seconds),
+            idle_joules(shape, input_.pools[pool], seconds)};
   }
 
  private:
@@ -79,7 +81,7 @@ Replay::Replay(const ReplayInput& input, const place::Policy& policy, place::Pre
   const bool partly = input.failures || policy.heats || policy.preemption != place::Preemption::none;
   left_.assign(partly ? input.jobs.size() : 0, 1.0);
   begin_ = now_ = input.jobs.empty() ? 0 : input.jobs.front().submitted;
-  rescheduled_ = next_sample_ = begin_;
+  next_sample_ = begin_;
   if (input.failures) plan_failures();
   if (!policy.kit && !policy.heats && !policy.backfill && policy.preemption == place::Preemption::none)
     return;
@@ -241,7 +243,7 @@ void Replay::release(std::uint32_t slot) {
   for (const auto& share : running.shares) pools_[running.pool].give_back(part, share);
   running.shares.clear();
   free_slots_.push_back(slot);
-  freed_ = policy_.heats.has_value();
+  note_room();
 }
 
 double Replay::count_use(std::uint32_t job, std::uint32_t pool, double since) {
@@ -293,7 +295,7 @@ void Replay::change_node(std::uint32_t node) {
   const auto place = static_cast<std::uint32_t>(node - first_node_[pool]);
   down_[node] = !down_[node];
   pools_[pool].set_up(place, !down_[node]);
-  freed_ = policy_.heats.has_value();
+  note_room();
   if (!down_[node]) return plan_failure(node, now_);
   ++out_.failures;
   const double until = planned_[node].until.value;
@@ -363,6 +365,16 @@ double added_joules(const ReplayShape& shape, const ReplayPool& pool, double sec
   const double cores = all > 0 ? static_cast<double>(shape.part.milli_cores) / all * pool.draw->cores : 0;
   const double gpus = (shape.part.gpus + shape.part.gpu_share / 1000.0) * pool.draw->a_gpu;
   return seconds * parts * (cores + gpus);
+}
+
+double idle_joules(const ReplayShape& shape, const ReplayPool& pool, double seconds) {
+  if (!pool.draw) return 0;
+  const auto share = [](double part, double all) { return all > 0 ? part / all : 0; };
+  const double cores =
+      share(static_cast<double>(shape.part.milli_cores), static_cast<double>(pool.node.milli_cores));
+  const double memory = share(static_cast<double>(shape.part.memory), static_cast<double>(pool.node.memory));
+  const double gpus = share(shape.part.gpus + shape.part.gpu_share / 1000.0, pool.node.gpus);
+  return seconds * static_cast<double>(shape.parts) * std::max({cores, memory, gpus}) * pool.draw->idle;
 }
 
 Replayed replay(const ReplayInput& input, const place::Policy& policy, place::Predictor* predictor) {

@@ -109,6 +109,9 @@ Replayed replay(const ReplayInput&, const place::OrderEntry&);
 
 // Joules that a job's parts add to what idle nodes draw, over so many seconds; 0 where the draw is not known.
 double added_joules(const ReplayShape&, const ReplayPool&, double seconds);
+// Joules that idle nodes draw in that time, by the share of a node that the job's parts hold: of cores,
+// memory or GPUs, whichever they hold most of.
+double idle_joules(const ReplayShape&, const ReplayPool&, double seconds);
 
 // Of jobs that came to their end: waited from submission to the start of the last attempt, and how much
 // longer than running they took in all.

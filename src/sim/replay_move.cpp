@@ -13,15 +13,25 @@ double Replay::left_now(const Running& running) const {
   return share_left(running.job) * (1 - done);
 }
 
-// A multiple of the policy's period, after the last one.
+// The next multiple of the policy's period at which there is something to look at. Counted in whole periods,
+// so that no rounding brings the same moment back.
+std::int64_t Replay::next_period() const {
+  const double since = (freed_at_ - begin_) / policy_.heats->every;
+  return std::max(periods_ + 1, static_cast<std::int64_t>(std::ceil(since - 1e-9)));
+}
+
 double Replay::next_reschedule() const {
-  const double every = policy_.heats->every;
-  if (!(every > 0)) return std::numeric_limits<double>::infinity();
-  return begin_ + every * (std::floor((rescheduled_ - begin_) / every) + 1);
+  if (!(policy_.heats->every > 0)) return std::numeric_limits<double>::infinity();
+  return begin_ + policy_.heats->every * static_cast<double>(next_period());
+}
+
+void Replay::note_room() {
+  if (!policy_.heats || freed_) return;
+  freed_ = true, freed_at_ = now_;
 }
 
 void Replay::reschedule() {
-  rescheduled_ = std::max(now_, next_reschedule());
+  periods_ = next_period();
   if (queue_.size() > 0) return;  // those that wait come first
   freed_ = false;
   std::vector<std::uint32_t> slots;
@@ -85,7 +95,7 @@ void Replay::arrive_there(std::uint32_t slot) {
   running_.set(slot, now_ + running.seconds);
   out_.jobs[job].pool = running.pool;
   ++out_.jobs[job].moves, ++out_.moves;
-  freed_ = true;
+  note_room();
 }
 
 void Replay::undo_move(std::uint32_t slot) {
@@ -98,6 +108,7 @@ void Replay::undo_move(std::uint32_t slot) {
   moving.shares.clear();
   arrivals_there_.erase(slot);
   ++out_.moves_undone;
+  note_room();
 }
 
 bool Replay::undo_moves() {

@@ -72,6 +72,20 @@ TEST(ReplayedPolicies, WhoeverWaitsComesBeforeAMove) {
   EXPECT_EQ(waits.jobs[2].started, 50);
 }
 
+TEST(ReplayedPolicies, EnergyMayCountAShareOfTheIdleDraw) {
+  auto in = two_types();
+  in.pools[1].draw->idle = 100;  // the whole of it: the task holds both cores
+  add(in, 0, 10, 50);            // 2000 J on the fast node; 1000 J and 5000 J of idling on the thrifty one
+  EXPECT_EQ(with(in, "heats:H=1").jobs[0].pool, 1u);
+  EXPECT_EQ(with(in, "heats:H=1:idle=none").jobs[0].pool, 1u);
+  EXPECT_EQ(with(in, "heats:H=1:idle=share").jobs[0].pool, 0u);
+  in.shapes[0].part.milli_cores = 200;  // a tenth of the node: 100 + 500 J against 200 J
+  EXPECT_DOUBLE_EQ(idle_joules(in.shapes[0], in.pools[1], 50), 500);
+  in.pools[1].node.memory = 10, in.shapes[0].part.memory = 5, in.shapes[0].parts = 2;
+  EXPECT_DOUBLE_EQ(idle_joules(in.shapes[0], in.pools[1], 50),
+                   2 * 0.5 * 5000);  // memory is what it holds most of
+}
+
 TEST(ReplayedPolicies, EnergyNeedsAKnownDraw) {
   auto in = two_types();
   add(in, 0, 10, 50);
@@ -107,6 +121,32 @@ TEST(ReplayedPolicies, BackfillLetsPassWhoDelaysNobody) {
   EXPECT_EQ(with(in, "backfill").jobs[1].started, 100);
 }
 
+// Nobody is in front of the first that waits, so it starts as it does when nobody may pass.
+TEST(ReplayedPolicies, BackfillNeverDelaysTheFirst) {
+  int blocked = 0, delayed_by_first_fit = 0, passed = 0;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Random random(seed, 4);
+    auto in = one_node(8);
+    in.pools[0].count = 3;
+    double at = 0;
+    for (int i = 0; i < 60; ++i)
+      job(in, at += random.uniform(0, 4), random.uniform(1, 60),
+          static_cast<std::int64_t>(1 + random.below(8)));
+    const auto strict = with(in, "fifo"), backfill = with(in, "backfill"), loose = with(in, "first-fit");
+    std::size_t first = 0;
+    while (first < in.jobs.size() && strict.jobs[first].started == in.jobs[first].submitted) ++first;
+    if (first == in.jobs.size()) continue;
+    ++blocked;
+    EXPECT_EQ(backfill.jobs[first].started, strict.jobs[first].started) << seed;
+    delayed_by_first_fit += loose.jobs[first].started > strict.jobs[first].started;
+    for (std::size_t i = first + 1; i < in.jobs.size(); ++i)
+      passed += backfill.jobs[i].started < backfill.jobs[first].started;
+  }
+  EXPECT_GT(blocked, 25);
+  EXPECT_GT(delayed_by_first_fit, 0);  // so there was something to keep from happening
+  EXPECT_GT(passed, 0);
+}
+
 TEST(ReplayedPolicies, PriorityWithAndWithoutEviction) {
   auto in = one_node(2);
   job(in, 0, 100, 2, 0);
@@ -116,13 +156,13 @@ TEST(ReplayedPolicies, PriorityWithAndWithoutEviction) {
   EXPECT_EQ(calm.jobs[2].started, 100);
   EXPECT_EQ(calm.jobs[1].started, 105);
   EXPECT_EQ(calm.evictions, 0u);
-  const auto restart = with(in, "priority-restart");
+  const auto restart = with(in, "preempt-restart");
   EXPECT_EQ(restart.jobs[1].started, 10);
   EXPECT_EQ(restart.jobs[2].started, 20);
   EXPECT_EQ(restart.jobs[0].ended, 25 + 100);
   EXPECT_EQ(restart.evictions, 2u);  // at 10 and, started again at 15, at 20
   EXPECT_DOUBLE_EQ(restart.lost_seconds, 10 + 5);
-  const auto resume = with(in, "priority-resume");
+  const auto resume = with(in, "preempt-resume");
   EXPECT_NEAR(resume.jobs[0].ended, 25 + 100 - 15, 1e-9);
   EXPECT_EQ(resume.lost_seconds, 0);
 }
@@ -133,7 +173,7 @@ TEST(ReplayedPolicies, OnlyThoseInTheWayAreEvicted) {
   job(in, 1, 100, 2, 0);
   job(in, 2, 100, 1, 0);
   job(in, 3, 10, 2, 1);  // the last two would do, the one of two cores alone does too
-  const auto out = with(in, "priority-restart");
+  const auto out = with(in, "preempt-restart");
   EXPECT_EQ(out.evictions, 1u);
   EXPECT_EQ(out.jobs[0].attempts, 1u);
   EXPECT_EQ(out.jobs[2].attempts, 1u);
@@ -171,7 +211,7 @@ TEST(ReplayedPolicies, LawsHoldUnderEveryPolicy) {
       for (const auto& sample : out.samples)
         for (const float share : sample.cores) ASSERT_TRUE(share >= 0 && share <= 1) << name;
       EXPECT_LE(out.core_seconds, out.core_seconds_there);
-      if (!name.starts_with("heats") && name != "priority-resume") {
+      if (!name.starts_with("heats") && name != "preempt-resume") {
         double work = 0;  // where it ran from beginning to end
         for (std::size_t i = 0; i < in.jobs.size(); ++i)
           work += in.by_pool[2 * i + out.jobs[i].pool] * (1 + in.jobs[i].shape);
@@ -197,8 +237,8 @@ TEST(ReplayedPolicies, NodesMayFailWhileTasksMove) {
     in.jobs.push_back({2.0 * i, 20, 0, i % 3});
     in.by_pool.insert(in.by_pool.end(), {20, 45});
   }
-  for (const char* name : {"heats:H=1:x=2:cost=3", "heats:H=0:x=2:cost=3:move=stateful", "priority-resume",
-                           "priority-restart", "backfill", "spread"}) {
+  for (const char* name : {"heats:H=1:x=2:cost=3", "heats:H=0:x=2:cost=3:move=stateful", "preempt-resume",
+                           "preempt-restart", "backfill", "spread"}) {
     const auto out = with(in, name);
     EXPECT_GT(out.failures, 10u);
     for (const auto& fate : out.jobs) EXPECT_TRUE(std::isfinite(fate.ended)) << name;

@@ -71,6 +71,8 @@ class Replay {
   const place::TaskWish& wish_of(std::uint32_t job);
 
   // Rescheduling
+  void note_room();
+  std::int64_t next_period() const;
   double next_reschedule() const;
   void reschedule();
   bool consider(std::uint32_t slot);
@@ -121,7 +123,8 @@ class Replay {
   Heap arrivals_there_;  // slots that move, by the time they are there
   std::vector<Moving> moving_;
   bool freed_ = false;  // room since the last rescheduling
-  double rescheduled_ = 0;
+  double freed_at_ = 0;
+  std::int64_t periods_ = 0;  // of rescheduling that are over
 
   Failures failures_;
   Heap outages_;  // nodes, by their next failure or repair

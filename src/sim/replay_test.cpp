@@ -201,5 +201,24 @@ TEST(ReplayTrace, JobsAskForTheirGpusAndOthersLeaveThemFree) {
   EXPECT_EQ(replayed.notes.size(), 1u);  // memory
 }
 
+TEST(ReplayTrace, PowerIsAssumedOnlyWhereEveryGpuIsKnownAndSaid) {
+  std::vector<TraceNode> nodes(2);
+  nodes[0].cores = nodes[1].cores = 32;
+  nodes[0].gpus = 2, nodes[0].gpu_type = "T4";
+  auto pools = pools_of(nodes);
+  const auto said = assume_power(pools);
+  EXPECT_NE(said.find("assumed"), std::string::npos);
+  EXPECT_NE(said.find("T4 10 to 70"), std::string::npos);
+  for (const auto& pool : pools) {
+    ASSERT_TRUE(pool.draw.has_value());
+    EXPECT_NEAR(pool.draw->idle, 15 + 10 * pool.node.gpus, 1e-9);
+    EXPECT_NEAR(pool.draw->a_gpu, pool.node.gpus > 0 ? 60 : 0, 1e-9);
+  }
+  nodes[0].gpu_type = "a card of tomorrow";
+  auto unknown = pools_of(nodes);
+  EXPECT_EQ(assume_power(unknown), "");
+  for (const auto& pool : unknown) EXPECT_FALSE(pool.draw.has_value());
+}
+
 }  // namespace
 }  // namespace tandem::sim

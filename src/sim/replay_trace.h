@@ -25,6 +25,11 @@ std::vector<ReplayPool> pools_of(const spec::Cluster&);
 // Nodes of a trace; those that are alike are one pool.
 std::vector<ReplayPool> pools_of(const std::vector<TraceNode>&);
 
+// Traces of nodes do not say what nodes draw. Where every GPU model is in a small table of data-sheet watts,
+// the draw is taken from there; what was assumed comes back as a line for people. Otherwise nothing is
+// touched: "".
+std::string assume_power(std::vector<ReplayPool>&);
+
 // `throughputs`: durations are a job's steps over what was measured on each pool's type of GPU, together on
 // one node or spread ("TYPE_unconsolidated"). UserError when no job is left that could run.
 TraceReplay replay_of(const Trace&, std::vector<ReplayPool>, const Throughputs* throughputs = nullptr);

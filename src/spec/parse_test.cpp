@@ -108,6 +108,35 @@ TEST(Parse, CommandsTakeTheirWordsAsWritten) {
   EXPECT_EQ(good("kind: train\nprogram: {command: ['..']}\n").name, "command");
 }
 
+TEST(Parse, APlainCommandHasNoEpochs) {
+  const auto job = good("kind: train\nprogram: {command: [date], plain: true, folder: /tmp}\n");
+  EXPECT_TRUE(job.program.plain);
+  EXPECT_EQ(job.epochs, 0);
+  EXPECT_EQ(job.program.folder, "/tmp");
+  expect_issue("kind: train\nprogram: {command: [date], plain: true}\nhyper: {epochs: 3}\n",
+               "3:17: hyper.epochs: a plain program reports no epochs");
+  expect_issue("kind: train\nprogram: {model: lenet5, dataset: digits, plain: true}\n",
+               "2:10: program.plain: goes with a command");
+  expect_issue("kind: train\nprogram: {command: [date], folder: ../up}\n", "2:36: program.folder: ");
+}
+
+TEST(Parse, WhatASchedulerShouldKnowSurvivesTheJournal) {
+  auto job =
+      good(kCommand +
+           "system: {cores: 2, gpus: 1}\n"
+           "place: {priority: 7, energy_weight: 80%, deadline: 2h, architecture: arm64, accelerator: V100,\n"
+           "        labels: [ssd, '!spot'], takes: 20min, family: k-means, work: 500}\n");
+  EXPECT_EQ(job.place.priority, 7);
+  EXPECT_DOUBLE_EQ(*job.place.energy_weight, 0.8);
+  EXPECT_DOUBLE_EQ(job.place.deadline->value, 7200);
+  EXPECT_DOUBLE_EQ(job.place.seconds->value, 1200);
+  EXPECT_EQ(job.place.labels, (std::vector<std::string>{"ssd", "!spot"}));
+  EXPECT_EQ(job.system.gpus, 1);
+  EXPECT_EQ(train_job_from_json(to_json(job)), job);
+  expect_issue(kCommand + "place: {work: 3}\n", "3:15: place.work: means something beside a family only");
+  expect_issue(kCommand + "place: {accelerator: V100}\n", "3:22: place.accelerator: is the type of GPUs");
+}
+
 TEST(Parse, CommandsHaveFreeHyperparameters) {
   const auto job =
       good(kCommand + "hyper: {depth: 3, rate: 1e-3, mode: fast, deep: false, text: '3', epochs: 4}\n");
@@ -152,7 +181,8 @@ limits: {stall: 10}
           "job.yaml:8:11: hyper.epochs: must be at least 1 and at most 1000000, not '0'",
           "job.yaml:10:10: system.cores: must be a whole number, not 'two'",
           "job.yaml:11:11: system.memory: '2048' needs a unit: write it like 2GiB",
-          "job.yaml:12:3: system.sped: unknown key; known are cores, memory, speed, gpus (did you mean 'speed'?)",
+          "job.yaml:12:3: system.sped: unknown key; known are cores, memory, speed, gpus (did you mean "
+          "'speed'?)",
           "job.yaml:13:17: limits.stall: '10' needs a unit: write it like 90s, 10min or 2h",
       }));
 }

@@ -165,7 +165,9 @@ void Life::tick(Seconds now) {
     cancel("its agent is gone and left no record");
   // While the agent is there, it knows better than a queue that forgot its job.
   if (connected_) return;
-  if (missing_since_ && now - *missing_since_ >= options_.record_grace) end_by_queue(now);
+  // What never had an agent has no record to wait for; what is not listed may still turn up.
+  const Seconds patience = ever_joined_ || !queue_end_ ? options_.record_grace : Seconds{0};
+  if (missing_since_ && now - *missing_since_ >= patience) end_by_queue(now);
   if (!ended_ && left_at_ && now - *left_at_ >= 2 * options_.fence)
     end(End::lost, "its agent is gone, and Slurm does not say what became of the job");
 }

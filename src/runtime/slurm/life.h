@@ -87,6 +87,7 @@ class Life {
   const std::string& waits_for() const { return waits_for_; }  // Slurm's reason while it is queued
   // Its time is nearly up: what it has done should be made safe.
   bool walltime_near(Seconds now) const;
+  bool time_is_up(Seconds now) const { return limit_at_ && now - *limit_at_ > Seconds{-2}; }
 
  private:
   void end(End, const std::string& detail);

@@ -1,0 +1,291 @@
+#include "runtime/slurm/agent.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "platform/process.h"
+#include "protocol/message.h"
+
+namespace tandem::slurm {
+namespace {
+
+using platform::Descriptor;
+constexpr int kUsedTicket = 3;
+constexpr int kPatience = 30;  // seconds, to reach Tandem and to hear Go
+
+double wall() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+double steady() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string variable(const char* name) {
+  const char* value = ::getenv(name);
+  return value ? value : "";
+}
+
+Descriptor connect_to(const std::string& address, int port) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(port));
+  if (::inet_pton(AF_INET, address.c_str(), &to.sin_addr) != 1) return {};
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const timeval limit{5, 0};
+  if (!socket) return {};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));  // bounds connect, too
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)) != 0) return {};
+  watch_for_loss(socket.get());
+  return socket;
+}
+
+Descriptor reach(const Ticket& ticket) {
+  for (const double until = steady() + kPatience; steady() < until; ::usleep(500'000))
+    for (const auto& address : ticket.addresses)
+      if (auto socket = connect_to(address, ticket.port)) return socket;
+  return {};
+}
+
+// The CPUs Slurm bound us to; none when it bound us to nothing.
+std::vector<int> bound_cpus(int cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) != cores) return {};
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+// One run of one program.
+class Agent {
+ public:
+  explicit Agent(const Ticket& ticket) : ticket_(ticket) {
+    record_.mark = ticket.mark;
+    record_.job = ::atoll(variable("SLURM_JOB_ID").c_str());
+    record_.node = variable("SLURMD_NODENAME");
+  }
+
+  int run() {
+    catch_signals();
+    world_ = reach(ticket_);
+    if (!world_) return give_up("Tandem cannot be reached; is its machine's firewall open to the nodes?");
+    begin();
+    if (!join()) return give_up("Tandem did not want this attempt any more");
+    if (const int error = platform::open_gate(child_))
+      record_.could_not_start =
+          ticket_.command[0] + ": " + ::strerror(error) + "; is it installed on the node?";
+    while (!ended_) look();
+    return finish();
+  }
+
+ private:
+  void catch_signals() {
+    sigset_t ours;
+    sigemptyset(&ours);
+    for (int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&ours, signal);
+    ::sigprocmask(SIG_BLOCK, &ours, nullptr);
+    ::signal(SIGPIPE, SIG_IGN);
+    signals_.reset(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+
+  void begin() {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("making a socket");
+    program_.reset(ends[0]);
+    Descriptor theirs(ends[1]);
+    Descriptor output(::open(ticket_.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    if (!output) throw_errno("opening " + ticket_.output.string());
+    platform::Launch launch;
+    launch.arguments = ticket_.command;
+    launch.environment = ticket_.environment;
+    launch.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
+    launch.mark = ticket_.mark;
+    launch.inherited = theirs.get();
+    launch.output = output.get();
+    launch.data_limit = ticket_.data_limit;
+    child_ = platform::launch(launch);
+    record_.began = {wall()};
+  }
+
+  bool join() {
+    send(Join{ticket_.mark, ticket_.token, record_.node, record_.job, child_.pid, child_.started,
+              bound_cpus(ticket_.cores)});
+    for (const double until = steady() + kPatience; world_ && !may_go_ && steady() < until && !asked_to_end_;)
+      look();
+    return may_go_ && world_;
+  }
+
+  void look() {
+    std::array<pollfd, 4> on{{{world_.get(), POLLIN, 0},
+                              {program_.get(), POLLIN, 0},
+                              {child_.pidfd.get(), POLLIN, 0},
+                              {signals_.get(), POLLIN, 0}}};
+    const double left = kill_at_ > 0 ? kill_at_ - steady() : 1;
+    ::poll(on.data(), on.size(), left > 0 ? static_cast<int>(left * 1000) + 1 : 0);
+    if (on[3].revents) heard_signal();
+    if (on[1].revents || on[2].revents) heard_program();
+    if (on[0].revents) heard_world();
+    if (kill_at_ > 0 && steady() >= kill_at_) kill_all();
+    if (on[2].revents) ended_ = true;
+  }
+
+  void heard_program() {
+    std::array<char, 1 << 16> bytes;
+    while (program_) {
+      const ssize_t got = ::recv(program_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+      if (got < 0 && errno == EINTR) continue;
+      if (got == 0) program_.reset();
+      if (got <= 0) return;
+      try {
+        said_.feed({bytes.data(), static_cast<std::size_t>(got)});
+        while (auto line = said_.next()) send(Said{std::move(*line)});
+      } catch (const protocol::ProtocolError& e) {
+        send(Broke{e.what()});
+        program_.reset();
+      }
+    }
+  }
+
+  void heard_world() {
+    std::array<char, 1 << 16> bytes;
+    const ssize_t got = ::recv(world_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (got <= 0) return lost_world();
+    try {
+      told_.feed({bytes.data(), static_cast<std::size_t>(got)});
+      while (auto line = told_.next()) obey(parse_to_agent(*line));
+    } catch (const protocol::ProtocolError& e) {
+      std::fprintf(stderr, "tandem-slurm-agent: %s\n", e.what());
+      lost_world();
+    }
+  }
+
+  void obey(const ToAgent& order) {
+    if (std::holds_alternative<Go>(order)) {
+      may_go_ = true;
+    } else if (const auto* tell = std::get_if<Tell>(&order)) {
+      const std::string line = tell->line + "\n";
+      if (program_) [[maybe_unused]]
+        auto sent = ::send(program_.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    } else if (const auto* signal = std::get_if<Signal>(&order)) {
+      if (signal->number == SIGKILL)
+        kill_all();
+      else
+        ::kill(-child_.pid, signal->number);
+    }
+  }
+
+  void lost_world() {
+    world_.reset();
+    record_.lost_tandem = true;
+    program_.reset();
+    ask_to_end();
+  }
+
+  void heard_signal() {
+    signalfd_siginfo info;
+    while (::read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
+      record_.asked_by_slurm = asked_to_end_ = true;
+      ask_to_end();
+    }
+  }
+
+  void ask_to_end() {
+    ::kill(-child_.pid, SIGTERM);
+    if (kill_at_ == 0) kill_at_ = steady() + ticket_.grace.value;
+  }
+
+  void kill_all() {
+    kill_at_ = 0;
+    ::kill(-child_.pid, SIGKILL);
+    for (pid_t pid : platform::marked_processes(ticket_.mark)) ::kill(pid, SIGKILL);
+  }
+
+  void send(const FromAgent& message) {
+    const std::string text = line(message);
+    for (std::size_t done = 0; world_ && done < text.size();) {
+      const ssize_t sent = ::send(world_.get(), text.data() + done, text.size() - done, MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent <= 0) return lost_world();
+      done += static_cast<std::size_t>(sent);
+    }
+  }
+
+  // Nothing of the program has run.
+  int give_up(const char* why) {
+    std::fprintf(stderr, "tandem-slurm-agent: %s\n", why);
+    if (child_.pid > 0) {
+      child_.gate.reset();
+      ::kill(child_.pid, SIGKILL);
+      ::waitpid(child_.pid, nullptr, 0);
+    }
+    record_.could_not_start = why;
+    record_.ended = {wall()};
+    write_record(ticket_.record, record_);
+    return 1;
+  }
+
+  int finish() {
+    heard_program();  // its last words
+    kill_all();       // before it is reaped: its number is still its own
+    siginfo_t info{};
+    ::waitid(P_PIDFD, static_cast<id_t>(child_.pidfd.get()), &info, WEXITED);
+    record_.signalled = info.si_code != CLD_EXITED;
+    record_.status = info.si_status;
+    record_.ended = {wall()};
+    write_record(ticket_.record, record_);
+    send(Exited{record_});
+    return record_.signalled ? 128 + record_.status : record_.status;
+  }
+
+  const Ticket& ticket_;
+  ExitRecord record_;
+  platform::Child child_;
+  Descriptor world_, program_, signals_;
+  protocol::LineReader said_, told_;
+  bool may_go_ = false, ended_ = false, asked_to_end_ = false;
+  double kill_at_ = 0;
+};
+
+}  // namespace
+
+void watch_for_loss(int socket) {
+  auto set = [&](int level, int option, int value) {
+    ::setsockopt(socket, level, option, &value, sizeof(value));
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 10);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(kNoticed.value * 1000));
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+}
+
+int run_agent(const Ticket& ticket) {
+  Descriptor claim(::open(ticket.claim.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!claim) {
+    std::fprintf(stderr, "tandem-slurm-agent: %s: %s; it was started before and is not started twice\n",
+                 ticket.claim.c_str(), ::strerror(errno));
+    return kUsedTicket;
+  }
+  return Agent(ticket).run();
+}
+
+}  // namespace tandem::slurm

@@ -1,0 +1,302 @@
+// The Slurm world's dealings with Slurm: submitting, asking, cancelling, nodes, and what a crash left.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "runtime/local/attempt.h"
+#include "runtime/slurm/world.h"
+
+namespace tandem::slurm {
+namespace {
+
+constexpr Seconds kCommandLimit{60};
+constexpr double kRestAfterQueue = 9;  // times as long as squeue took: a tenth of the time at most
+
+Seconds steady() {
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};
+}
+
+// Slurm did not say no; it said nothing.
+bool unsure(const CommandResult& result) {
+  if (result.timed_out) return true;
+  for (const char* words : {"contact slurm controller", "Socket timed out",
+                            "Communication connection failure", "temporarily unable to accept job"})
+    if (result.errors.find(words) != std::string::npos) return true;
+  return false;
+}
+
+bool is_loopback(const std::string& address) {
+  return address == "localhost" || address.starts_with("127.");
+}
+
+}  // namespace
+
+// ---- nodes ----
+
+std::vector<NodeJoined> SlurmWorld::nodes() {
+  const auto result = commands_.run_and_wait(sinfo(), kCommandLimit);
+  if (!result.well()) throw SystemError("sinfo: " + result.why());
+  const auto found = parse_sinfo(result.output);
+  learn_nodes(found);
+  if (nodes_.empty())
+    throw UserError(
+        fmt::format("Slurm has no usable node{}; see `sinfo`{}",
+                    options_.site.partition.empty() ? "" : " in partition " + options_.site.partition,
+                    found.complaints.empty() ? "" : ": " + found.complaints.front()));
+  const bool alone = std::all_of(found.nodes.begin(), found.nodes.end(),
+                                 [](const SlurmNode& node) { return is_loopback(node.address); });
+  links_ = std::make_unique<Links>(
+      alone ? "127.0.0.1" : "0.0.0.0",
+      Links::Listener{[this](const std::string& mark, const FromAgent& message) { heard(mark, message); },
+                      [this](const std::string& mark) {
+                        if (Attempted* a = find(mark); a && a->life) a->life->left(steady());
+                      }});
+  reachable_at_ = !options_.addresses.empty() ? options_.addresses
+                  : alone                     ? std::vector<std::string>{"127.0.0.1"}
+                                              : own_addresses();
+  write_whole(options_.folder / "slurm/run-agent.sh", kScript);
+  std::vector<NodeJoined> out;
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    out.push_back({static_cast<NodeId>(i), nodes_[i].name, nodes_[i].capacity, nodes_[i].type});
+  return out;
+}
+
+// A node keeps its number over restarts of Tandem: the journal speaks of it. One that is away has no
+// capacity.
+void SlurmWorld::learn_nodes(const SlurmNodes& found) {
+  const auto file = options_.folder / "slurm/nodes.json";
+  nlohmann::json names = nlohmann::json::array();
+  if (std::ifstream in(file); in) names = nlohmann::json::parse(in, nullptr, false);
+  if (!names.is_array())
+    throw SystemError(file.string() + " is broken: it should be a list of names of nodes");
+  nodes_.clear();
+  for (const auto& known : names) nodes_.push_back({known.get<std::string>(), "", {0, 0, 1.0}, 0, 0});
+  for (const auto& node : found.nodes) {
+    const auto& wanted = options_.site.partition;
+    const bool ours = wanted.empty() || std::find(node.partitions.begin(), node.partitions.end(), wanted) !=
+                                            node.partitions.end();
+    if (!ours || !node.usable()) continue;
+    auto at = std::find_if(nodes_.begin(), nodes_.end(), [&](const Node& n) { return n.name == node.name; });
+    if (at == nodes_.end()) at = nodes_.insert(nodes_.end(), Node{node.name, "", {}, 0, 0});
+    at->capacity = {node.cpus, node.memory, 1.0};
+    at->free_cores = node.cpus;
+    at->free_memory = node.memory;
+    at->type = fmt::format("{}, {} cpus{}", node.architecture.empty() ? "unknown" : node.architecture,
+                           node.cpus, node.gres.empty() ? "" : ", " + node.gres);
+  }
+  names = nlohmann::json::array();
+  for (const auto& node : nodes_) names.push_back(node.name);
+  write_whole(file, names.dump() + "\n");
+}
+
+// ---- submitting ----
+
+void SlurmWorld::submit(Attempted& a) {
+  ++a.submission;
+  const Mark mark = mark_of(a);
+  a.submit_unsure = false;
+  a.talk.begin_again(steady());
+  a.epoch_at_submit = a.talk.counted_before;
+  a.life.emplace(options_.life);
+  try {
+    std::filesystem::create_directories(task_folder(a.task));
+    std::error_code none;
+    const auto size = std::filesystem::file_size(output_file(a.task), none);
+    if (a.submission == 1) a.output_from = none ? 0 : size;
+    const auto& node = nodes_.at(static_cast<std::size_t>(a.node));
+    write_whole(job_file(mark, "ticket.json"), text(ticket_for(a)));
+    Submission s{.mark = mark,
+                 .node = node.name,
+                 .granted = a.granted,
+                 .memory_share = node.capacity.memory / std::max(1, node.capacity.cores) * a.granted.cores,
+                 .script = options_.folder / "slurm/run-agent.sh",
+                 .output = output_file(a.task),
+                 .working_folder = std::filesystem::current_path(),
+                 .command = {options_.agent, job_file(mark, "ticket.json").string()}};
+    commands_.run(sbatch(options_.site, s), kCommandLimit,
+                  [this, mark](const CommandResult& result) { submitted(mark, result); });
+  } catch (const std::exception& e) {
+    a.life->refused(e.what());
+  }
+  next_queue_ = std::min(next_queue_, steady() + options_.poll);
+}
+
+Ticket SlurmWorld::ticket_for(const Attempted& a) {
+  const Mark mark = mark_of(a);
+  local::Attempted described;
+  described.begin = a.talk.begin;
+  described.granted = a.granted;
+  described.counted_before = a.talk.counted_before;
+  Ticket ticket{
+      .mark = text(mark),
+      .token = links_->expect(text(mark)),
+      .addresses = reachable_at_,
+      .port = links_->port(),
+      .command = a.job.program.built_in()
+                     ? std::vector<std::string>{options_.trainer, "train", "--model", a.job.program.model,
+                                                "--dataset", a.job.program.dataset}
+                     : a.job.program.command,
+      .environment = local::environment_for(described),
+      .output = output_file(a.task),
+      .record = job_file(mark, "exit.json"),
+      .claim = job_file(mark, "claim"),
+      .data_limit = a.granted.memory,
+      .cores = a.granted.cores,
+      .grace = options_.grace};
+  ticket.environment.insert(options_.environment.begin(), options_.environment.end());
+  return ticket;
+}
+
+void SlurmWorld::submitted(const Mark& mark, const CommandResult& result) {
+  Attempted* a = find(text(mark));
+  if (!a || !a->life) return;  // it was given up meanwhile; as an orphan it is cancelled when it is seen
+  const auto job = parse_sbatch(result.output);
+  if (result.well() && job) {
+    a->life->accepted(*job, steady());
+  } else if (unsure(result)) {
+    a->submit_unsure = true;
+    a->life->unanswered("sbatch: " + result.why(), steady());
+  } else {
+    a->life->refused(result.well() ? "sbatch printed no job id" : result.why());
+  }
+}
+
+// ---- asking and cancelling ----
+
+void SlurmWorld::ask_queue() {
+  if (queue_asked_ || (attempts_.empty() && to_cancel_.empty()) || steady() < next_queue_) return;
+  queue_asked_ = true;
+  const Seconds asked = steady();
+  commands_.run(squeue(), kCommandLimit, [this, asked](const CommandResult& result) {
+    queue_asked_ = false;
+    const Seconds took = steady() - asked;
+    next_queue_ = steady() + std::max(options_.poll, took * kRestAfterQueue);
+    if (result.well()) heard_queue(parse_squeue(result.output), asked);  // no answer is no news
+  });
+}
+
+void SlurmWorld::heard_queue(const Queue& queue, Seconds asked) {
+  std::map<std::string, const QueuedJob*> by_mark;
+  std::map<SlurmJobId, const QueuedJob*> by_id;
+  for (const auto& job : queue.jobs) by_mark[job.comment] = by_id[job.id] = &job;
+  std::vector<Mark> known;
+  for (auto& [task, a] : attempts_) {
+    if (!a->life) continue;
+    known.push_back(mark_of(*a));
+    // By its id; by its comment while sbatch has not told us one.
+    const QueuedJob* job = nullptr;
+    if (const auto id = a->life->job()) {
+      if (const auto found = by_id.find(*id); found != by_id.end()) job = found->second;
+    } else if (const auto found = by_mark.find(text(known.back())); found != by_mark.end()) {
+      job = found->second;
+    }
+    a->life->queue_says(job, asked, steady());
+  }
+  for (const auto& mark : done_)
+    if (const auto parsed = parse_mark(mark)) known.push_back(*parsed);
+  for (auto job : orphans(queue.jobs, options_.run, known)) to_cancel_.insert(job);
+  std::erase_if(done_, [&](const std::string& mark) { return !by_mark.contains(mark); });
+}
+
+void SlurmWorld::cancel_jobs() {
+  std::vector<SlurmJobId> jobs(to_cancel_.begin(), to_cancel_.end());
+  to_cancel_.clear();  // what a cancel did not reach is seen as an orphan again
+  for (auto& [task, a] : attempts_) {
+    if (!a->life || !a->life->wants_cancel() || steady() < a->next_cancel) continue;
+    a->next_cancel = steady() + Seconds{5};
+    jobs.push_back(*a->life->job());
+  }
+  if (jobs.empty()) return;
+  next_queue_ = std::min(next_queue_, steady() + Seconds{0.2});
+  commands_.run(scancel(jobs), kCommandLimit, [](const CommandResult&) {});  // the queue says what came of it
+}
+
+void SlurmWorld::look_for_records() {
+  for (auto& [task, a] : attempts_) {
+    if (!a->life || !a->life->wants_record()) continue;
+    const Mark mark = mark_of(*a);
+    if (const auto record = read_record(job_file(mark, "exit.json"), text(mark))) a->life->recorded(*record);
+  }
+}
+
+// ---- after a crash ----
+
+std::vector<Event> SlurmWorld::reconcile(const View& view) {
+  for (const auto& [id, decision] : view.open)
+    if (const auto* wake = std::get_if<Wake>(&decision.body)) wakes_.emplace(wake->at.value, id);
+  end_orphans();
+  for (TaskId id : view.holding) {
+    const auto& task = view.tasks[static_cast<std::size_t>(id)];
+    if (ended_well(view, task))
+      happened(TaskEnded{id, task.attempt, {}});
+    else
+      happened(TaskFailed{id, task.attempt, Failure::lost, "Tandem ended while it ran", "", {}});
+  }
+  std::vector<Event> out(std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.end()));
+  pending_.clear();
+  return out;
+}
+
+// Until none is left: a new attempt must be alone with its files.
+void SlurmWorld::end_orphans() {
+  for (const Seconds until = steady() + Seconds{120};; ::usleep(300'000)) {
+    const auto result = commands_.run_and_wait(squeue(), kCommandLimit);
+    const auto left = result.well() ? orphans(parse_squeue(result.output).jobs, options_.run, {})
+                                    : std::vector<SlurmJobId>{0};
+    if (left.empty()) return;
+    if (steady() >= until)
+      throw SystemError(
+          result.well() ? fmt::format("job {} of this run is still there after scancel; end it by hand and "
+                                      "resume again",
+                                      left.front())
+                        : "squeue: " + result.why() + "; resume again when Slurm answers");
+    if (result.well()) commands_.run_and_wait(scancel(left), kCommandLimit);
+  }
+}
+
+// Its program had nothing left to do, and its record says that it ended as it should.
+bool SlurmWorld::ended_well(const View& view, const TaskView& task) const {
+  const auto epochs =
+      task.trial ? task.trial->epochs : view.jobs[static_cast<std::size_t>(task.job)].spec.epochs;
+  if (task.reported() < epochs) return false;
+  Mark mark{options_.run, task.id, task.attempt, 1};
+  while (std::filesystem::exists(
+      job_file({mark.run, mark.task, mark.attempt, mark.submission + 1}, "ticket.json")))
+    ++mark.submission;
+  const auto record = read_record(job_file(mark, "exit.json"), text(mark));
+  return record && !record->signalled && record->status == 0 && record->could_not_start.empty();
+}
+
+// A clone begins with what the other task has on disk. It is copied once: a second attempt goes on from the
+// clone's own.
+void SlurmWorld::copy_checkpoints(TaskId from, TaskId to) {
+  namespace fs = std::filesystem;
+  if (fs::exists(task_folder(to)) || !fs::exists(task_folder(from))) return;
+  const fs::path beside = task_folder(to).string() + ".new";
+  fs::remove_all(beside);
+  fs::copy(task_folder(from), beside, fs::copy_options::recursive);
+  fs::rename(beside, task_folder(to));
+}
+
+// ---- files ----
+
+std::filesystem::path SlurmWorld::task_folder(TaskId task) const {
+  return options_.folder / fmt::format("task-{}", task);
+}
+
+std::filesystem::path SlurmWorld::output_file(TaskId task) const {
+  return options_.folder / fmt::format("output-{}.log", task);
+}
+
+std::filesystem::path SlurmWorld::job_file(const Mark& mark, const char* what) const {
+  return options_.folder / "slurm" /
+         fmt::format("{}-{}-{}.{}", mark.task, mark.attempt, mark.submission, what);
+}
+
+}  // namespace tandem::slurm

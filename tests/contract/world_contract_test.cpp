@@ -5,10 +5,10 @@
 #include "control/ports.h"
 #include "platform/temporary.h"
 #include "runtime/local/world.h"
+#include "runtime/slurm/cluster_testing.h"
 #include "runtime/slurm/world.h"
 #include "sim/programs_testing.h"
 #include "sim/world.h"
-#include "tests/slurm/cluster.h"
 
 namespace tandem {
 namespace {

@@ -8,7 +8,8 @@
 Everything lives in one temporary folder: configuration, keys, sockets, state, logs. /etc is not touched, nothing
 listens beyond the loopback, and root is not needed: the daemons run as whoever calls this, and so do the jobs. All
 daemons end with this program, however it ends (PR_SET_PDEATHSIG); what jobs left behind is found by SLURM_CONF in its
-environment and ended too (not after a kill -9 of this program: then jobs' processes stay). `hold` prints one line of JSON when the cluster is up: {"conf", "folder", "nodes"}.
+environment and ended too (not after a kill -9 of this program: then jobs' processes stay). `hold` prints one line of JSON when
+the cluster is up, {"conf", "folder", "nodes"}, then obeys lines (kill NAME, kill_node NAME, start NAME) with "done".
 
 As a module: `with Cluster(nodes=3) as cluster: cluster.slurm("sinfo")`; `cluster.kill_node(name)` loses a node.
 """
@@ -267,8 +268,15 @@ def main():
         if options.action == "run":
             return subprocess.run(options.command, env=cluster.environment).returncode
         print(json.dumps({"conf": str(cluster.conf), "folder": str(cluster.folder), "nodes": cluster.names}), flush=True)
-        sys.stdin.read()
+        for line in sys.stdin:
+            obey(cluster, *line.split())
+            print("done", flush=True)
     return 0
+
+
+def obey(cluster, order, name):
+    {"kill": cluster.kill, "kill_node": cluster.kill_node,
+     "start": lambda it: cluster.start_controller() if it == "slurmctld" else cluster.start_node(it)}[order](name)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -23,9 +22,16 @@ class TestCluster {
   TestCluster(const TestCluster&) = delete;
   ~TestCluster() {
     if (pid_ <= 0) return;
+    ::close(say_);
     ::close(hold_);  // the end of its input is the end of the cluster
     ::waitpid(pid_, nullptr, 0);
     ::unsetenv("SLURM_CONF");
+  }
+  // "kill slurmctld", "kill_node n0", "start n0": returns when it is done.
+  void order(const std::string& words) {
+    const std::string line = words + "\n";
+    if (::write(hold_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) return;
+    read_line();
   }
   // Why there is none; empty: there is one.
   const std::string& missing() const { return missing_; }
@@ -47,12 +53,8 @@ class TestCluster {
     ::close(in[0]);
     ::close(out[1]);
     hold_ = in[1];
-    std::string said;
-    std::array<char, 512> bytes;
-    ssize_t got;
-    while (said.find('\n') == std::string::npos && (got = ::read(out[0], bytes.data(), bytes.size())) > 0)
-      said.append(bytes.data(), static_cast<std::size_t>(got));
-    ::close(out[0]);
+    say_ = out[0];
+    const std::string said = read_line();
     const auto about = nlohmann::json::parse(said, nullptr, false);
     if (about.is_object() && about.contains("conf"))
       ::setenv("SLURM_CONF", about["conf"].get<std::string>().c_str(), 1);
@@ -60,8 +62,15 @@ class TestCluster {
       missing_ = said.empty() ? "the test cluster did not start" : said;
   }
 
+  std::string read_line() {
+    std::string line;
+    char one = 0;
+    while (::read(say_, &one, 1) == 1 && one != '\n') line += one;
+    return line;
+  }
+
   pid_t pid_ = -1;
-  int hold_ = -1;
+  int hold_ = -1, say_ = -1;
   std::string missing_;
 };
 

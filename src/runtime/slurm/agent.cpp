@@ -185,6 +185,7 @@ class Agent {
       if (program_) [[maybe_unused]]
         auto sent = ::send(program_.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     } else if (const auto* signal = std::get_if<Signal>(&order)) {
+      told_to_end_ = true;
       if (signal->number == SIGKILL)
         kill_all();
       else
@@ -205,6 +206,15 @@ class Agent {
       record_.asked_by_slurm = asked_to_end_ = true;
       ask_to_end();
     }
+  }
+
+  // Slurm signals the program and us, in any order: ours may be on its way.
+  void was_it_slurm() {
+    constexpr int kOnItsWay = 500;  // ms
+    pollfd on{signals_.get(), POLLIN, 0};
+    signalfd_siginfo signal;
+    if (::poll(&on, 1, kOnItsWay) > 0 && ::read(signals_.get(), &signal, sizeof(signal)) > 0)
+      record_.asked_by_slurm = true;
   }
 
   void ask_to_end() {
@@ -247,6 +257,8 @@ class Agent {
     kill_all();       // before it is reaped: its number is still its own
     siginfo_t info{};
     ::waitid(P_PIDFD, static_cast<id_t>(child_.pidfd.get()), &info, WEXITED);
+    const bool by_others = info.si_code != CLD_EXITED && info.si_status == SIGTERM && !told_to_end_;
+    if (by_others && !record_.asked_by_slurm && world_) was_it_slurm();
     record_.signalled = info.si_code != CLD_EXITED;
     record_.status = info.si_status;
     record_.ended = {wall()};
@@ -260,7 +272,7 @@ class Agent {
   platform::Child child_;
   Descriptor world_, program_, signals_;
   protocol::LineReader said_, told_;
-  bool may_go_ = false, ended_ = false, asked_to_end_ = false;
+  bool may_go_ = false, ended_ = false, asked_to_end_ = false, told_to_end_ = false;
   double kill_at_ = 0;
 };
 

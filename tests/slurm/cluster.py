@@ -9,7 +9,7 @@ Everything lives in one temporary folder: configuration, keys, sockets, state, l
 listens beyond the loopback, and root is not needed: the daemons run as whoever calls this, and so do the jobs. All
 daemons end with this program, however it ends (PR_SET_PDEATHSIG); what jobs left behind is found by SLURM_CONF in its
 environment and ended too (not after a kill -9 of this program: then jobs' processes stay). `hold` prints one line of JSON when
-the cluster is up, {"conf", "folder", "nodes"}, then obeys lines (kill NAME, kill_node NAME, start NAME) with "done".
+the cluster is up, {"conf", "folder", "nodes"}, then obeys lines (kill NAME, kill_node NAME, start NAME) and says "done" after each.
 
 As a module: `with Cluster(nodes=3) as cluster: cluster.slurm("sinfo")`; `cluster.kill_node(name)` loses a node.
 """
@@ -117,7 +117,7 @@ class Cluster:
             self.start_controller()
             for name in self.names:
                 self.start_node(name)
-            self._await_nodes()
+            self.await_nodes(self.names)
         except BaseException:
             self.__exit__()
             raise
@@ -188,10 +188,12 @@ class Cluster:
                     *files)
         self._await(lambda: (self.folder / "munge.socket").exists(), "munged", 10)
 
-    def _await_nodes(self):
+    def await_nodes(self, names):
+        """Until the controller answers and has heard of these nodes."""
         def ready():
-            states = self.slurm("sinfo", "-h", "-N", "-o", "%N %T", check=False).split("\n")
-            return {line.split()[0] for line in states if line.endswith(" idle")} == set(self.names)
+            listed = self.slurm("sinfo", "-h", "-N", "-o", "%N %T", check=False).split("\n")
+            up = {line.split()[0] for line in listed if line.split()[1:] in [["idle"], ["mixed"], ["allocated"]]}
+            return up >= set(names)
         self._await(ready, "the nodes", 60)
 
     def _await(self, true_at_last, what, seconds):
@@ -226,7 +228,8 @@ class Cluster:
                 manager = pathlib.Path(f"/proc/{parent}/comm").read_text().strip() == "slurmstepd"
             except OSError:
                 continue
-            if f"SLURM_CONF={self.conf}".encode() not in variables:
+            of_a_job = any(variable.startswith(b"SLURM_JOB_ID=") for variable in variables)
+            if not of_a_job or f"SLURM_CONF={self.conf}".encode() not in variables:
                 continue
             if node is None or f"SLURMD_NODENAME={node}".encode() in variables:
                 processes.append(int(entry.name))
@@ -275,8 +278,18 @@ def main():
 
 
 def obey(cluster, order, name):
-    {"kill": cluster.kill, "kill_node": cluster.kill_node,
-     "start": lambda it: cluster.start_controller() if it == "slurmctld" else cluster.start_node(it)}[order](name)
+    if order == "kill":
+        cluster.kill(name)
+    elif order == "kill_node":
+        cluster.kill_node(name)
+    elif order == "start" and name == "slurmctld":
+        cluster.start_controller()
+        cluster.await_nodes([name for name in cluster.names if name in cluster.daemons])
+    elif order == "start":
+        cluster.start_node(name)
+        cluster.await_nodes([name])
+    else:
+        sys.exit(f"cluster.py: there is no order '{order}'")
 
 
 if __name__ == "__main__":

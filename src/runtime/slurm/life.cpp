@@ -87,7 +87,7 @@ void Life::queue_says(const QueuedJob* job, Seconds asked, Seconds now) {
   ever_listed_ = true;
   switch (job->phase) {
     case JobPhase::pending:
-      waits(*job);
+      waits(*job, now);
       break;
     case JobPhase::running:
       queue_end_.reset();  // a controller that restarted from an old save takes its word back
@@ -106,7 +106,7 @@ void Life::queue_says(const QueuedJob* job, Seconds asked, Seconds now) {
   tick(now);
 }
 
-void Life::waits(const QueuedJob& job) {
+void Life::waits(const QueuedJob& job, Seconds now) {
   if (ever_joined_ || stage_ == Stage::allocated) {
     cancel("Slurm put it back into its queue");
     return;
@@ -117,7 +117,15 @@ void Life::waits(const QueuedJob& job) {
   waits_for_ = job.reason;
   if (const auto never = hopeless(job.reason); !never.empty()) {
     wants_cancel_ = true;
-    end(End::refused, never);
+    return end(End::refused, never);
+  }
+  if (!node_away(job.reason))
+    unavailable_since_.reset();
+  else if (!unavailable_since_)
+    unavailable_since_ = now;
+  if (unavailable_since_ && now - *unavailable_since_ >= options_.unavailable) {
+    wants_cancel_ = true;
+    end(End::node_failed, fmt::format("its node is not available (Slurm: {})", job.reason));
   }
 }
 

@@ -58,6 +58,7 @@ struct LifeOptions {
   Seconds record_grace{5};         // a record may take so long to be seen on another machine (NFS)
   Seconds fence{45};               // longer than an agent needs to miss Tandem and to end its program
   Seconds checkpoint_before{120};  // the end of its time
+  Seconds unavailable{300};        // so long it waits for a node that is down or drained
 };
 
 class Life {
@@ -82,7 +83,9 @@ class Life {
   Stage stage() const { return stage_; }
   const std::optional<Ended>& ended() const { return ended_; }
   std::optional<SlurmJobId> job() const { return job_; }
-  bool wants_cancel() const { return wants_cancel_ && job_; }
+  // Never of a job that is not listed: its id may be another's by now.
+  bool wants_cancel() const { return wants_cancel_ && listed(); }
+  bool listed() const { return job_ && !missing_since_; }  // as far as we know, it is in Slurm's queue
   bool wants_record() const;                                   // look for it: it may be there
   const std::string& waits_for() const { return waits_for_; }  // Slurm's reason while it is queued
   // Its time is nearly up: what it has done should be made safe.
@@ -92,7 +95,7 @@ class Life {
  private:
   void end(End, const std::string& detail);
   void end_by_queue(Seconds now);
-  void waits(const QueuedJob&);
+  void waits(const QueuedJob&, Seconds now);
 
   LifeOptions options_;
   Stage stage_ = Stage::submitting;
@@ -104,6 +107,7 @@ class Life {
   std::string queue_detail_;
   std::optional<Seconds> missing_since_;  // Slurm says it is over or does not know it
   std::optional<Seconds> left_at_;
+  std::optional<Seconds> unavailable_since_;  // it waits for a node that is away
   std::optional<Seconds> limit_at_;     // the end of its time
   std::optional<Seconds> known_since_;  // sbatch has answered, or has given up
 };

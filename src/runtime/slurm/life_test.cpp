@@ -7,7 +7,7 @@
 namespace tandem::slurm {
 namespace {
 
-constexpr LifeOptions kOptions{Seconds{5}, Seconds{45}, Seconds{120}};
+constexpr LifeOptions kOptions{Seconds{5}, Seconds{45}, Seconds{120}, Seconds{300}};
 
 // A life with a clock of its own: each thing heard comes one second after the last.
 struct Told {
@@ -119,6 +119,26 @@ TEST(Life, AJobThatCanNeverRunIsRefusedAndTakenOut) {
 TEST(Life, AHeldJobWaits) {
   Told told;
   EXPECT_FALSE(told.accepted().queue("PENDING", "JobHeldUser").pass(1e6).life.ended());
+}
+
+TEST(Life, ANodeThatIsAwayIsWaitedForButNotForEver) {
+  constexpr const char* kAway = "ReqNodeNotAvail, UnavailableNodes:n0";
+  Told told;
+  EXPECT_FALSE(told.accepted().queue("PENDING", kAway).pass(200).queue("PENDING", kAway).life.ended());
+  EXPECT_FALSE(told.queue("PENDING", "Resources").pass(200).queue("PENDING", kAway).life.ended())
+      << "it had come back between";
+  told.pass(301).queue("PENDING", kAway);
+  EXPECT_EQ(told.end(), End::node_failed);
+  EXPECT_FALSE(told.life.ended()->ran);
+  EXPECT_TRUE(told.life.wants_cancel()) << "when the node comes back, it must not run";
+}
+
+TEST(Life, AnIdThatMayBeAnothersByNowIsNotCancelled) {
+  Told told;
+  told.accepted().queue("PENDING").unlisted();
+  told.life.cancel("it is to be stopped");
+  EXPECT_FALSE(told.life.wants_cancel());
+  EXPECT_TRUE(told.queue("PENDING").life.wants_cancel()) << "it was only late";
 }
 
 TEST(Life, CancelledByAPersonWhileItWaited) {

@@ -115,7 +115,9 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 }  // namespace
 
 bool SlurmNode::usable() const {
-  static constexpr std::array kUp = {"idle", "mixed", "allocated", "completing", "planned", "reserved"};
+  static constexpr std::array kUp = {"idle",    "mixed",    "allocated", "completing",
+                                         "planned", "reserved", "unknown"};
+  // "unknown": a controller that has just started has not heard of the node yet.
   // A node that is asleep to save power is woken by the job that wants it.
   static constexpr std::array kAway = {
       "drain",         "fail",        "not_responding", "maintenance", "reboot_requested",
@@ -239,6 +241,11 @@ std::string hopeless(std::string_view reason) {
   for (const auto& known : kNever)
     if (known.reason == reason) return fmt::format("{} (Slurm: {})", known.means, known.reason);
   return "";
+}
+
+bool node_away(std::string_view reason) {
+  return reason.starts_with("ReqNodeNotAvail") || reason.starts_with("Nodes required for job are") ||
+         reason == "NodeDown" || reason == "FrontEndDown";
 }
 
 }  // namespace tandem::slurm

@@ -74,5 +74,7 @@ std::optional<SlurmJobId> parse_sbatch(std::string_view);
 // Why a pending job will never run as it was submitted ("PartitionConfig": it is larger than any node); empty
 // while it may.
 std::string hopeless(std::string_view reason);
+// A pending job waits for a node that is down, drained or reserved: it may come back, or not for days.
+bool node_away(std::string_view reason);
 
 }  // namespace tandem::slurm

@@ -135,6 +135,13 @@ TEST(ParseSbatch, AnIdOrNothing) {
     EXPECT_FALSE(parse_sbatch(none)) << none;
 }
 
+TEST(NodeAway, IsToldFromWaitingForOthers) {
+  EXPECT_TRUE(node_away("ReqNodeNotAvail, UnavailableNodes:n0"));
+  EXPECT_FALSE(node_away("Resources"));
+  EXPECT_FALSE(node_away("Priority"));
+  EXPECT_FALSE(node_away(""));
+}
+
 TEST(Hopeless, OnlyWhatTimeCannotHeal) {
   EXPECT_FALSE(hopeless("PartitionConfig").empty());
   for (const char* reason : {"Resources", "Priority", "JobHeldUser", "ReqNodeNotAvail", "None", ""})

@@ -38,7 +38,7 @@ SlurmWorld::~SlurmWorld() {
   std::vector<SlurmJobId> jobs(to_cancel_.begin(), to_cancel_.end());
   for (auto& [task, a] : attempts_) {
     if (links_) links_->send(text(mark_of(*a)), Signal{SIGKILL});
-    if (a->life && a->life->job()) jobs.push_back(*a->life->job());
+    if (a->life && a->life->listed()) jobs.push_back(*a->life->job());
   }
   // What sbatch is just submitting finds nobody to join, and ends by itself.
   try {
@@ -304,7 +304,7 @@ void SlurmWorld::over(Attempted& a) {
   links_->forget(mark);
   if (ended.record)
     done_.insert(mark);
-  else if (a.life->job())
+  else if (a.life->listed())
     to_cancel_.insert(*a.life->job());
   a.life.reset();
   a.kill_at.reset();

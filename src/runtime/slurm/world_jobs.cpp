@@ -182,21 +182,15 @@ void SlurmWorld::ask_queue() {
 }
 
 void SlurmWorld::heard_queue(const Queue& queue, Seconds asked) {
+  // By comment, never by id: a controller that lost its last seconds gives the same ids out again.
   std::map<std::string, const QueuedJob*> by_mark;
-  std::map<SlurmJobId, const QueuedJob*> by_id;
-  for (const auto& job : queue.jobs) by_mark[job.comment] = by_id[job.id] = &job;
+  for (const auto& job : queue.jobs) by_mark[job.comment] = &job;
   std::vector<Mark> known;
   for (auto& [task, a] : attempts_) {
     if (!a->life) continue;
     known.push_back(mark_of(*a));
-    // By its id; by its comment while sbatch has not told us one.
-    const QueuedJob* job = nullptr;
-    if (const auto id = a->life->job()) {
-      if (const auto found = by_id.find(*id); found != by_id.end()) job = found->second;
-    } else if (const auto found = by_mark.find(text(known.back())); found != by_mark.end()) {
-      job = found->second;
-    }
-    a->life->queue_says(job, asked, steady());
+    const auto found = by_mark.find(text(known.back()));
+    a->life->queue_says(found == by_mark.end() ? nullptr : found->second, asked, steady());
   }
   for (const auto& mark : done_)
     if (const auto parsed = parse_mark(mark)) known.push_back(*parsed);

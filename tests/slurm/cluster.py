@@ -9,7 +9,7 @@ Everything lives in one temporary folder: configuration, keys, sockets, state, l
 listens beyond the loopback, and root is not needed: the daemons run as whoever calls this, and so do the jobs. All
 daemons end with this program, however it ends (PR_SET_PDEATHSIG); what jobs left behind is found by SLURM_CONF in its
 environment and ended too (not after a kill -9 of this program: then jobs' processes stay). `hold` prints one line of JSON when
-the cluster is up, {"conf", "folder", "nodes"}, then obeys lines (kill NAME, kill_node NAME, start NAME) and says "done" after each.
+the cluster is up, {"conf", "folder", "nodes"}, then obeys lines (stop NAME, kill NAME, kill_node NAME, start NAME) and says "done" after each.
 
 As a module: `with Cluster(nodes=3) as cluster: cluster.slurm("sinfo")`; `cluster.kill_node(name)` loses a node.
 """
@@ -155,6 +155,13 @@ class Cluster:
         daemon.kill()
         daemon.wait()
 
+    def stop(self, name):
+        """Asks a daemon to end. A controller saves its state then; one that is killed forgets its last seconds, gives
+        the same job ids out again and drains the nodes where they are still known."""
+        daemon = self.daemons.pop(name)
+        daemon.terminate()
+        daemon.wait()
+
     def kill_node(self, name):
         """A node as it looks after its power failed: slurmd, its step managers and all their processes are gone."""
         self.kill(name)
@@ -278,7 +285,9 @@ def main():
 
 
 def obey(cluster, order, name):
-    if order == "kill":
+    if order == "stop":
+        cluster.stop(name)
+    elif order == "kill":
         cluster.kill(name)
     elif order == "kill_node":
         cluster.kill_node(name)

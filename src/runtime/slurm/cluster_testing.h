@@ -27,7 +27,7 @@ class TestCluster {
     ::waitpid(pid_, nullptr, 0);
     ::unsetenv("SLURM_CONF");
   }
-  // "kill slurmctld", "kill_node n0", "start n0": returns when it is done.
+  // "stop slurmctld", "kill_node n0", "start n0": returns when it is done.
   void order(const std::string& words) {
     const std::string line = words + "\n";
     if (::write(hold_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) return;

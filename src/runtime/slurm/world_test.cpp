@@ -61,7 +61,10 @@ class SlurmWorldTest : public testing::Test {
         seen_.push_back(event);
         if (const auto* found = std::get_if<Kind>(&event.body)) return *found;
       }
-    ADD_FAILURE() << "waited " << seconds << " s for nothing";
+    std::string seen;
+    for (const auto& event : seen_) seen += std::string(" ") + name(event.body);
+    for (const auto& job : jobs()) seen += "; " + job.comment + " " + job.state + " " + job.reason;
+    ADD_FAILURE() << "waited " << seconds << " s for nothing; seen:" << seen;
     return {};
   }
   template <class Kind>
@@ -185,7 +188,7 @@ TEST_F(SlurmWorldTest, AProgramWithoutCheckpointsIsNotResized) {
 TEST_F(SlurmWorldTest, AControllerThatIsGoneForAWhileHurtsNobody) {
   begin({"--sleep-ms", "300"});
   until<EpochEnded>();
-  TestCluster::instance().order("kill slurmctld");
+  TestCluster::instance().order("stop slurmctld");
   decide(Continue{0, 1, 1});
   EXPECT_EQ(until<EpochEnded>().epoch, 2) << "programs do not need it";
   start(1);  // sbatch cannot reach it

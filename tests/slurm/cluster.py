@@ -65,11 +65,12 @@ KillWait=2
 MinJobAge={job_age}
 InactiveLimit=0
 MailProg=/bin/true
+GresTypes=gpu
 {nodes}
 PartitionName=main Nodes={names} Default=YES MaxTime=60 DefaultTime=10 State=UP
 PartitionName=short Nodes={names} MaxTime=1 DefaultTime=1 OverTimeLimit=0 State=UP
 """
-NODE = "NodeName={name} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} RealMemory={memory} State=UNKNOWN"
+NODE = "NodeName={name} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} RealMemory={memory} Gres=gpu:2 State=UNKNOWN"
 
 
 def why_not():
@@ -183,6 +184,9 @@ class Cluster:
         self.conf.write_text(CONFIGURATION.format(
             controller_port=ports[0], folder=self.folder, user=getpass.getuser(), nodes="\n".join(nodes),
             names=",".join(self.names), node_timeout=self.node_timeout, job_age=self.job_age))
+        for number in range(2):  # GPUs that can be counted and given out, no more
+            (self.folder / f"gpu{number}").touch()
+        (self.folder / "gres.conf").write_text(f"Name=gpu File={self.folder}/gpu[0-1]\n")
         # No constraints by cgroup: a container has none to give away.
         (self.folder / "cgroup.conf").write_text("CgroupPlugin=autodetect\n")
 

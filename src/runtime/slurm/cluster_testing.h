@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 
 namespace tandem::slurm {
@@ -33,14 +34,17 @@ class TestCluster {
     if (::write(hold_, line.data(), line.size()) != static_cast<ssize_t>(line.size())) return;
     read_line();
   }
-  // Why there is none; empty: there is one.
-  const std::string& missing() const { return missing_; }
+  // Why there can be none here; empty: there is one. Throws when there should be one and it did not start.
+  const std::string& missing() const {
+    if (!broken_.empty()) throw std::runtime_error(broken_);
+    return missing_;
+  }
 
  private:
   TestCluster() {
     int in[2], out[2];
     if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) {
-      missing_ = "no pipes";
+      broken_ = "no pipes";
       return;
     }
     pid_ = ::fork();
@@ -58,8 +62,10 @@ class TestCluster {
     const auto about = nlohmann::json::parse(said, nullptr, false);
     if (about.is_object() && about.contains("conf"))
       ::setenv("SLURM_CONF", about["conf"].get<std::string>().c_str(), 1);
+    else if (said.starts_with("skipped:"))
+      missing_ = said;
     else
-      missing_ = said.empty() ? "the test cluster did not start" : said;
+      broken_ = "the Slurm cluster for tests did not start; what it said is above: " + said;
   }
 
   std::string read_line() {
@@ -71,7 +77,7 @@ class TestCluster {
 
   pid_t pid_ = -1;
   int hold_ = -1, say_ = -1;
-  std::string missing_;
+  std::string missing_, broken_;
 };
 
 }  // namespace tandem::slurm

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "runtime/slurm/gpus.h"
 
 namespace tandem::slurm {
 namespace {
@@ -241,6 +242,18 @@ std::string hopeless(std::string_view reason) {
   for (const auto& known : kNever)
     if (known.reason == reason) return fmt::format("{} (Slurm: {})", known.means, known.reason);
   return "";
+}
+
+int gpus_in(std::string_view gres) {
+  std::int64_t count = 0;
+  for (auto part : split(gres, ',', 64)) {
+    part = part.substr(0, part.find('('));  // which sockets they are at
+    if (part != "gpu" && !part.starts_with("gpu:")) continue;
+    const auto last = part.rfind(':');
+    const auto number = last == std::string_view::npos ? std::nullopt : whole_number(part.substr(last + 1));
+    count += std::min<std::int64_t>(number.value_or(1), 1 << 20);  // "gpu" and "gpu:a100" are one
+  }
+  return static_cast<int>(count);
 }
 
 bool node_away(std::string_view reason) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "runtime/slurm/gpus.h"
 
 namespace tandem::slurm {
 namespace {
@@ -133,6 +134,16 @@ TEST(ParseSbatch, AnIdOrNothing) {
   EXPECT_EQ(parse_sbatch("welcome to our site\n17\n"), 17);
   for (const char* none : {"", "\n", "Submitted batch job 17", "0", "-3", "17 18", "99999999999999999999"})
     EXPECT_FALSE(parse_sbatch(none)) << none;
+}
+
+TEST(Gpus, AreCountedAsSlurmWritesThem) {
+  EXPECT_EQ(gpus_in(""), 0);
+  EXPECT_EQ(gpus_in("gpu:2"), 2);
+  EXPECT_EQ(gpus_in("gpu:a100:4(S:0-1)"), 4);
+  EXPECT_EQ(gpus_in("gpu:a100:4(S:0,1),gpu:v100:2,shard:8"), 6);
+  EXPECT_EQ(gpus_in("gpu"), 1);
+  EXPECT_EQ(gpus_in("gpu:a100"), 1);
+  EXPECT_EQ(gpus_in("mps:100"), 0);
 }
 
 TEST(NodeAway, IsToldFromWaitingForOthers) {

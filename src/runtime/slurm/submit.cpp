@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "runtime/slurm/gpus.h"
 
 namespace tandem::slurm {
 namespace {
@@ -116,7 +117,8 @@ std::vector<std::string> sbatch(const Site& site, const Submission& s) {
   add("qos", site.qos);
   add("constraint", site.constraint);
   add("reservation", site.reservation);
-  add("gres", site.gres);
+  const int gpus = gpus_of(s.granted);
+  add("gres", gpus > 0 ? fmt::format("gpu:{}", gpus) : site.gres);
   out.push_back(s.script.string());
   if (s.granted.speed < 1) {
     if (!site.full_clock)

@@ -34,7 +34,7 @@ std::optional<Mark> parse_mark(std::string_view);  // none: somebody else's comm
 // What the site wants to know about every job; empty: the site's default.
 struct Site {
   std::string partition, account, qos, constraint, reservation;
-  std::string gres;                        // "gpu:1", for every task
+  std::string gres;                        // "gpu:1", for tasks that are granted no GPUs of their own
   std::optional<Seconds> time;             // the limit of each job
   std::optional<std::int64_t> full_clock;  // kHz; what `speed` is a share of, by --cpu-freq
 };

@@ -38,6 +38,7 @@ Heard hear_epoch(Talk& talk, const protocol::Epoch& report, Seconds now) {
   if (talk.owes_answer) throw ProtocolError("it reported again without waiting for the answer");
   talk.owes_answer = true;
   talk.first_report = false;
+  if (talk.plain()) return {.past_the_end = "a plain command reported an epoch, which is not counted"};
   if (epoch > talk.begin.epochs)
     return {.past_the_end = fmt::format("epoch {} was reported but not counted: the job has {} epochs", epoch,
                                         talk.begin.epochs)};
@@ -61,6 +62,7 @@ Judgement judge_record(const ExitRecord& r, const Talk& talk) {
   if (r.signalled)
     return {false, Failure::killed, fmt::format("ended by signal {} ({})", r.status, ::strsignal(r.status))};
   if (r.status != 0) return {false, Failure::crashed, fmt::format("exit status {}", r.status)};
+  if (talk.plain()) return {true, {}, ""};
   if (std::max(talk.last_epoch, talk.counted_before) == 0)
     return {false, Failure::silent,
             "it exited without having reported an epoch; does it call tandem.report() or `tandem tell`?"};

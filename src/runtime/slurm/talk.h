@@ -33,8 +33,10 @@ struct Talk {
   std::optional<DecisionId> checkpoint_asked;
   Seconds stretch_from, startup;
 
+  // A command that reports nothing: its exit status is all there is, and it may take as long as it likes.
+  bool plain() const { return begin.epochs == 0; }
   // It could be stopped now and started again elsewhere without losing more than the epoch it is at.
-  bool movable() const { return keeps_checkpoints || (!said_hello && first_report); }
+  bool movable() const { return keeps_checkpoints || (!plain() && !said_hello && first_report); }
   // A new job of the same attempt begins.
   void begin_again(Seconds now);
 };

@@ -79,11 +79,29 @@ TEST(Talk, ACloneNeedsItsCheckpoint) {
   EXPECT_FALSE(hear(talk, hello(0), {1}).cannot_begin.empty());
 }
 
+TEST(Talk, APlainCommandNeedNotReportAndIsNotMoved) {
+  Talk talk;
+  talk.begin.epochs = 0;
+  EXPECT_TRUE(talk.plain());
+  EXPECT_FALSE(talk.movable()) << "what it did would be lost";
+  const auto heard = hear(talk, epoch(1), {1});
+  EXPECT_FALSE(heard.epoch);
+  EXPECT_NE(heard.past_the_end.find("not counted"), std::string::npos);
+}
+
 Ended exited(bool signalled, int status) {
   ExitRecord record;
   record.signalled = signalled;
   record.status = status;
   return {End::exited, "", record, true};
+}
+
+TEST(Judge, APlainCommandIsItsExitStatus) {
+  Talk talk;
+  talk.begin.epochs = 0;
+  EXPECT_TRUE(judge(exited(false, 0), talk).well);
+  EXPECT_EQ(judge(exited(false, 3), talk).failure, Failure::crashed);
+  EXPECT_EQ(judge(exited(true, SIGKILL), talk).failure, Failure::killed);
 }
 
 TEST(Judge, NamesEveryKindOfEnd) {

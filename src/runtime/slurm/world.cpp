@@ -12,12 +12,21 @@
 
 #include "base/error.h"
 #include "runtime/local/attempt.h"
+#include "runtime/slurm/gpus.h"
 
 namespace tandem::slurm {
 namespace {
 
 constexpr const char* kNoCheckpoints =
     "the program keeps no checkpoints (docs/protocol.md): on Slurm it would have to start over to be resized";
+
+const Resources kNothing{0, 0, 1.0};
+
+// What a task keeps that waits for its answer.
+Resources without_cores(Resources granted) {
+  granted.cores = 0;
+  return granted;
+}
 
 Seconds steady() {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};
@@ -111,9 +120,7 @@ void SlurmWorld::start(DecisionId id, const Start& d, const View& view) {
   }
   const auto& task = view.tasks.at(static_cast<std::size_t>(d.task));
   auto& node = nodes_.at(static_cast<std::size_t>(d.node));
-  if (!fits(node, d.granted, {0, 0, 1.0}))
-    return refuse(id, fmt::format("{} asked for, but only {} cores and {} of {} are not granted yet",
-                                  text(d.granted), node.free_cores, text_bytes(node.free_memory), node.name));
+  if (!fits(node, kNothing, d.granted)) return refuse(id, no_room(node, d.granted));
   auto attempt = std::make_unique<Attempted>();
   Attempted& a = *attempt;
   a.task = d.task;
@@ -138,7 +145,7 @@ void SlurmWorld::start(DecisionId id, const Start& d, const View& view) {
                   .hyper = a.job.hyper,
                   .system = a.granted,
                   .cloned = a.talk.cloned_at > 0};
-  take(a.node, a.granted.cores, a.granted.memory);
+  take(a.node, kNothing, a.granted);
   attempts_.emplace(a.task, std::move(attempt));
   submit(a);
 }
@@ -149,12 +156,11 @@ void SlurmWorld::resize(DecisionId id, Attempted& a, const Resize& d) {
   if (a.resize || a.move == Move::resized || a.move == Move::renewed)
     return refuse(id, "it is being moved already");
   if (!a.parked && d.granted == a.granted) return happened(SystemChanged{a.task, a.number, id, a.granted});
-  if (!fits(node, d.granted, {a.parked ? 0 : a.granted.cores, a.granted.memory, 1.0}))
-    return refuse(id, fmt::format("{} asked for, but only {} cores and {} more of {} are not granted yet",
-                                  text(d.granted), node.free_cores, text_bytes(node.free_memory), node.name));
+  const Resources held = a.parked ? without_cores(a.granted) : a.granted;
+  if (!fits(node, held, d.granted)) return refuse(id, no_room(node, d.granted));
   const bool at_work = a.life && a.life->stage() == Stage::running && !a.parked;
   if (at_work && !a.talk.movable()) return refuse(id, kNoCheckpoints);
-  take(a.node, d.granted.cores - (a.parked ? 0 : a.granted.cores), d.granted.memory - a.granted.memory);
+  take(a.node, held, d.granted);
   a.before_resize = a.granted;
   a.granted = a.talk.begin.system = d.granted;
   a.resize = id;
@@ -181,7 +187,7 @@ void SlurmWorld::leave(Attempted& a) {
 void SlurmWorld::hold(Attempted& a) {
   if (!a.talk.owes_answer || a.told_to_stop || a.verdict || a.move != Move::none || !a.talk.keeps_checkpoints)
     return;
-  take(a.node, -a.granted.cores, 0);
+  take(a.node, a.granted, without_cores(a.granted));
   a.parked = true;
   a.move = Move::parked;
   leave(a);
@@ -242,7 +248,7 @@ void SlurmWorld::joined(Attempted& a, const Join& join) {
   a.life->joined(steady());
   links_->send(text(mark_of(a)), Go{});
   a.talk.stretch_from = steady();
-  a.stall_at = steady() + a.job.limits.stall;
+  if (!a.talk.plain()) a.stall_at = steady() + a.job.limits.stall;
   if (!std::exchange(a.started, true))
     happened(TaskStarted{a.task, a.number, a.start_decision, join.pid, join.pid_started, join.cpus});
   if (a.resize) happened(SystemChanged{a.task, a.number, *std::exchange(a.resize, std::nullopt), a.granted});
@@ -269,7 +275,10 @@ void SlurmWorld::said(Attempted& a, const std::string& line) {
     }
     if (!heard.past_the_end.empty()) {
       note(a.task, heard.past_the_end);
-      stop(a);
+      if (a.talk.plain())
+        tell(a, answer(a.talk, false, steady()));
+      else
+        stop(a);
     }
   } catch (const protocol::ProtocolError& e) {
     condemn(a, Failure::bad_report, e.what());
@@ -278,7 +287,7 @@ void SlurmWorld::said(Attempted& a, const std::string& line) {
 
 void SlurmWorld::begin_program(Attempted& a) {
   tell(a, protocol::line(protocol::FromTandem(a.talk.begin)));
-  a.stall_at = steady() + a.job.limits.stall;
+  if (!a.talk.plain()) a.stall_at = steady() + a.job.limits.stall;
 }
 
 // One that cannot be told is gone; its life says so.
@@ -328,7 +337,7 @@ void SlurmWorld::over(Attempted& a) {
 
 void SlurmWorld::back_to_former_size(Attempted& a, const std::string& why) {
   refuse(*std::exchange(a.resize, std::nullopt), "Slurm does not take it: " + why);
-  take(a.node, a.before_resize.cores - a.granted.cores, a.before_resize.memory - a.granted.memory);
+  take(a.node, a.granted, a.before_resize);
   a.granted = a.talk.begin.system = a.before_resize;
   submit(a);
 }
@@ -345,7 +354,7 @@ void SlurmWorld::fail(Attempted& a, Failure failure, const std::string& detail) 
 void SlurmWorld::finish(TaskId task, EventBody last) {
   const auto node = attempts_.extract(task);
   const Attempted& a = *node.mapped();
-  take(a.node, a.parked ? 0 : -a.granted.cores, -a.granted.memory);
+  take(a.node, a.parked ? without_cores(a.granted) : a.granted, kNothing);
   happened(std::move(last));
 }
 
@@ -438,14 +447,22 @@ Seconds SlurmWorld::until_next(Seconds at_most) const {
 
 // ---- small things ----
 
-bool SlurmWorld::fits(const Node& node, const Resources& wanted, const Resources& had) const {
-  return wanted.cores - had.cores <= node.free_cores && wanted.memory - had.memory <= node.free_memory;
+bool SlurmWorld::fits(const Node& node, const Resources& before, const Resources& now) const {
+  return now.cores - before.cores <= node.free_cores && now.memory - before.memory <= node.free_memory &&
+         gpus_of(now) - gpus_of(before) <= node.free_gpus;
 }
 
-void SlurmWorld::take(NodeId id, int cores, Bytes memory) {
+std::string SlurmWorld::no_room(const Node& node, const Resources& wanted) const {
+  return fmt::format("{} asked for, but only {} cores, {} and {} GPUs of {} are not granted yet",
+                     tandem::text(wanted), node.free_cores, text_bytes(node.free_memory), node.free_gpus,
+                     node.name);
+}
+
+void SlurmWorld::take(NodeId id, const Resources& before, const Resources& now) {
   auto& node = nodes_.at(static_cast<std::size_t>(id));
-  node.free_cores -= cores;
-  node.free_memory -= memory;
+  node.free_cores += before.cores - now.cores;
+  node.free_memory += before.memory - now.memory;
+  node.free_gpus += gpus_of(before) - gpus_of(now);
 }
 
 SlurmWorld::Attempted* SlurmWorld::find(TaskId task, Attempt attempt) {

@@ -71,6 +71,7 @@ class SlurmWorld final : public control::World {
     Resources capacity;
     int free_cores = 0;
     Bytes free_memory = 0;
+    int free_gpus = 0;
   };
   // Why a job is ended that shall go on in another one.
   enum class Move { none, parked, resized, renewed };
@@ -134,8 +135,10 @@ class SlurmWorld final : public control::World {
   bool ended_well(const View&, const TaskView&) const;
   void copy_checkpoints(TaskId from, TaskId to);
 
-  bool fits(const Node&, const Resources& wanted, const Resources& had) const;
-  void take(NodeId, int cores, Bytes memory);  // negative: gives back
+  bool fits(const Node&, const Resources& before, const Resources& now) const;
+  std::string no_room(const Node&, const Resources& wanted) const;
+  // `now` instead of `before`.
+  void take(NodeId, const Resources& before, const Resources& now);
   Attempted* find(TaskId, Attempt);
   Attempted* find(const std::string& mark);
   Mark mark_of(const Attempted& a) const { return {options_.run, a.task, a.number, a.submission}; }

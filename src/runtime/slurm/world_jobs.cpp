@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "runtime/local/attempt.h"
+#include "runtime/slurm/gpus.h"
 #include "runtime/slurm/world.h"
 
 namespace tandem::slurm {
@@ -76,17 +77,18 @@ void SlurmWorld::learn_nodes(const SlurmNodes& found) {
   if (!names.is_array())
     throw SystemError(file.string() + " is broken: it should be a list of names of nodes");
   nodes_.clear();
-  for (const auto& known : names) nodes_.push_back({known.get<std::string>(), "", {0, 0, 1.0}, 0, 0});
+  for (const auto& known : names) nodes_.push_back({known.get<std::string>(), "", {0, 0, 1.0}});
   for (const auto& node : found.nodes) {
     const auto& wanted = options_.site.partition;
     const bool ours = wanted.empty() || std::find(node.partitions.begin(), node.partitions.end(), wanted) !=
                                             node.partitions.end();
     if (!ours || !node.usable()) continue;
     auto at = std::find_if(nodes_.begin(), nodes_.end(), [&](const Node& n) { return n.name == node.name; });
-    if (at == nodes_.end()) at = nodes_.insert(nodes_.end(), Node{node.name, "", {}, 0, 0});
-    at->capacity = {node.cpus, node.memory, 1.0};
+    if (at == nodes_.end()) at = nodes_.insert(nodes_.end(), Node{node.name, "", {}});
+    at->capacity = with_gpus(Resources{node.cpus, node.memory, 1.0}, gpus_in(node.gres));
     at->free_cores = node.cpus;
     at->free_memory = node.memory;
+    at->free_gpus = gpus_in(node.gres);
     at->type = fmt::format("{}, {} cpus{}", node.architecture.empty() ? "unknown" : node.architecture,
                            node.cpus, node.gres.empty() ? "" : ", " + node.gres);
   }

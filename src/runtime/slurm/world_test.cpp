@@ -34,8 +34,11 @@ class SlurmWorldTest : public testing::Test {
     job_.epochs = 3;
   }
   void begin(std::vector<std::string> arguments, Resources granted = {1, 0, 1.0}) {
-    job_.program.command = {SPEAKER};
-    job_.program.command.insert(job_.program.command.end(), arguments.begin(), arguments.end());
+    arguments.insert(arguments.begin(), SPEAKER);
+    begin_command(std::move(arguments), granted);
+  }
+  void begin_command(std::vector<std::string> command, Resources granted = {1, 0, 1.0}) {
+    job_.program.command = std::move(command);
     world_ = std::make_unique<SlurmWorld>(options_);
     for (const auto& node : world_->nodes()) view_.apply(Event{Seconds{1}, node});
     view_.apply(Event{Seconds{1}, JobSubmitted{0, job_}});
@@ -87,6 +90,11 @@ class SlurmWorldTest : public testing::Test {
     return ours;
   }
 
+  static std::string shown(SlurmJobId job) {
+    const std::vector<std::string> command{"scontrol", "show", "job", std::to_string(job)};
+    return Commands().run_and_wait(command, Seconds{30}).output;
+  }
+
   platform::TemporaryFolder folder_;
   SlurmOptions options_;
   spec::TrainJob job_;
@@ -125,6 +133,29 @@ TEST_F(SlurmWorldTest, AProgramThatDoesNotExistOnTheNode) {
   const auto failed = until<TaskFailed>();
   EXPECT_EQ(failed.failure, Failure::could_not_start);
   EXPECT_NE(failed.detail.find("no-such-program-anywhere"), std::string::npos) << failed.detail;
+}
+
+TEST_F(SlurmWorldTest, APlainCommandIsItsExitStatus) {
+  job_.epochs = 0;
+  job_.limits.stall = Seconds{0.01};  // it does not report, and is not expected to
+  begin_command({"/bin/sh", "-c", "sleep 0.2; exit $((TANDEM_ATTEMPT - 1))"});
+  EXPECT_EQ(until<TaskEnded>().task, 0);
+  decide(Request{0, 0, {1, 0, 1.0}});
+  decide(Start{0, 2, 0, {1, 0, 1.0}});
+  const auto failed = until<TaskFailed>();
+  EXPECT_EQ(failed.failure, Failure::crashed);
+  EXPECT_EQ(failed.detail, "exit status 1");
+}
+
+TEST_F(SlurmWorldTest, AJobGetsExactlyWhatWasGranted) {
+  options_.site = {.partition = "short", .account = "physics", .gres = "gpu:1", .time = Seconds{60},
+                   .full_clock = 2'000'000};
+  begin({"--hang-at", "1"}, {2, 300 * kMiB, 0.5});
+  until<TaskStarted>();
+  const auto job = shown(jobs().at(0).id);
+  for (const char* part : {"NumCPUs=2", "MinMemoryNode=300M", "TresPerNode=gres:gpu:1", "Partition=short",
+                           "Account=physics", "TimeLimit=00:01:00", "Requeue=0", "ReqNodeList=n0"})
+    EXPECT_NE(job.find(part), std::string::npos) << part << " in " << job;
 }
 
 TEST_F(SlurmWorldTest, AProgramThatCrashesLeavesItsLastWords) {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
+
 #include "control/ports.h"
 #include "platform/temporary.h"
 #include "runtime/local/world.h"
@@ -258,7 +260,7 @@ std::unique_ptr<Candidate> make_simulated() {
 
 // The same program again, as jobs of a real Slurm on loopback.
 struct SlurmCandidate final : Candidate {
-  SlurmCandidate() {
+  explicit SlurmCandidate(slurm::Pilots pilots) {
     if (!missing().empty()) return;
     slurm::SlurmOptions options;
     static int runs = 0;
@@ -267,6 +269,7 @@ struct SlurmCandidate final : Candidate {
     options.agent = SLURM_AGENT;
     options.grace = Seconds{0.5};
     options.poll = Seconds{0.3};
+    options.pilots = pilots;
     world_ = std::make_unique<slurm::SlurmWorld>(options);
   }
   std::string missing() override { return slurm::TestCluster::instance().missing(); }
@@ -279,13 +282,17 @@ struct SlurmCandidate final : Candidate {
 };
 
 std::unique_ptr<Candidate> make_slurm() {
-  return std::make_unique<SlurmCandidate>();
+  return std::make_unique<SlurmCandidate>(slurm::Pilots::never);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Worlds, WorldContract, testing::Values(&make_local, &make_simulated, &make_slurm), [](const auto& of) {
-      return std::string(of.index == 0 ? "Local" : of.index == 1 ? "Simulated" : "Slurm");
-    });
+std::unique_ptr<Candidate> make_slurm_pilots() {
+  return std::make_unique<SlurmCandidate>(slurm::Pilots::always);
+}
+
+constexpr std::array kNames{"Local", "Simulated", "Slurm", "SlurmPilots"};
+INSTANTIATE_TEST_SUITE_P(Worlds, WorldContract,
+                         testing::Values(&make_local, &make_simulated, &make_slurm, &make_slurm_pilots),
+                         [](const auto& of) { return std::string(kNames.at(of.index)); });
 
 }  // namespace
 }  // namespace tandem

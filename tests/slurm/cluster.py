@@ -222,6 +222,12 @@ class Cluster:
                  if file.suffix in (".out", ".log")]
         return "\n".join(texts)
 
+    @staticmethod
+    def _is_step_manager(process):
+        """One of ours whose node is gone: orphans come to us, we are their subreaper."""
+        parent = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        return parent == os.getpid() and (process / "comm").read_text().strip() == "slurmstepd"
+
     def _left_behind(self, node=None):
         """Step managers first, then their processes: those of this cluster, or of one node's jobs.
 
@@ -234,6 +240,8 @@ class Cluster:
             if not entry.name.isdigit() or int(entry.name) in mine:
                 continue
             try:
+                if node is None and self._is_step_manager(entry):
+                    managers.append(int(entry.name))
                 variables = (entry / "environ").read_bytes().split(b"\0")
                 parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
                 manager = pathlib.Path(f"/proc/{parent}/comm").read_text().strip() == "slurmstepd"

@@ -1,9 +1,6 @@
 #include "runtime/slurm/agent.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,51 +12,19 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 
 #include "base/error.h"
 #include "platform/process.h"
 #include "protocol/message.h"
+#include "runtime/slurm/agent_link.h"
 
 namespace tandem::slurm {
 namespace {
 
 using platform::Descriptor;
-constexpr int kUsedTicket = 3;
-constexpr int kPatience = 30;  // seconds, to reach Tandem and to hear Go
-
-double wall() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 double steady() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-std::string variable(const char* name) {
-  const char* value = ::getenv(name);
-  return value ? value : "";
-}
-
-Descriptor connect_to(const std::string& address, int port) {
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_port = htons(static_cast<std::uint16_t>(port));
-  if (::inet_pton(AF_INET, address.c_str(), &to.sin_addr) != 1) return {};
-  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const timeval limit{5, 0};
-  if (!socket) return {};
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));  // bounds connect, too
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)) != 0) return {};
-  watch_for_loss(socket.get());
-  return socket;
-}
-
-Descriptor reach(const Ticket& ticket) {
-  for (const double until = steady() + kPatience; steady() < until; ::usleep(500'000))
-    for (const auto& address : ticket.addresses)
-      if (auto socket = connect_to(address, ticket.port)) return socket;
-  return {};
 }
 
 // The CPUs Slurm bound us to; none when it bound us to nothing.
@@ -76,15 +41,11 @@ std::vector<int> bound_cpus(int cores) {
 // One run of one program.
 class Agent {
  public:
-  explicit Agent(const Ticket& ticket) : ticket_(ticket) {
-    record_.mark = ticket.mark;
-    record_.job = ::atoll(variable("SLURM_JOB_ID").c_str());
-    record_.node = variable("SLURMD_NODENAME");
-  }
+  explicit Agent(const Ticket& ticket) : ticket_(ticket), record_(new_record(ticket)) {}
 
   int run() {
-    catch_signals();
-    world_ = reach(ticket_);
+    signals_ = catch_signals();
+    world_ = AgentLink(ticket_);
     if (!world_) return give_up("Tandem cannot be reached; is its machine's firewall open to the nodes?");
     begin();
     if (!join()) return give_up("Tandem did not want this attempt any more");
@@ -96,15 +57,6 @@ class Agent {
   }
 
  private:
-  void catch_signals() {
-    sigset_t ours;
-    sigemptyset(&ours);
-    for (int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&ours, signal);
-    ::sigprocmask(SIG_BLOCK, &ours, nullptr);
-    ::signal(SIGPIPE, SIG_IGN);
-    signals_.reset(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
-  }
-
   void begin() {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("making a socket");
@@ -121,19 +73,19 @@ class Agent {
     launch.output = output.get();
     launch.data_limit = ticket_.data_limit;
     child_ = platform::launch(launch);
-    record_.began = {wall()};
+    record_.began = wall_clock();
   }
 
   bool join() {
-    send(Join{ticket_.mark, ticket_.token, record_.node, record_.job, child_.pid, child_.started,
-              bound_cpus(ticket_.cores)});
+    world_.send(Join{ticket_.mark, ticket_.token, record_.node, record_.job, child_.pid, child_.started,
+                     bound_cpus(ticket_.cores)});
     for (const double until = steady() + kPatience; world_ && !may_go_ && steady() < until && !asked_to_end_;)
       look();
     return may_go_ && world_;
   }
 
   void look() {
-    std::array<pollfd, 4> on{{{world_.get(), POLLIN, 0},
+    std::array<pollfd, 4> on{{{world_.descriptor(), POLLIN, 0},
                               {program_.get(), POLLIN, 0},
                               {child_.pidfd.get(), POLLIN, 0},
                               {signals_.get(), POLLIN, 0}}};
@@ -164,17 +116,9 @@ class Agent {
   }
 
   void heard_world() {
-    std::array<char, 1 << 16> bytes;
-    const ssize_t got = ::recv(world_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    if (got <= 0) return lost_world();
-    try {
-      told_.feed({bytes.data(), static_cast<std::size_t>(got)});
-      while (auto line = told_.next()) obey(parse_to_agent(*line));
-    } catch (const protocol::ProtocolError& e) {
-      std::fprintf(stderr, "tandem-slurm-agent: %s\n", e.what());
-      lost_world();
-    }
+    if (!world_) return;
+    for (const auto& order : world_.receive()) obey(order);
+    if (!world_) lost_world();
   }
 
   void obey(const ToAgent& order) {
@@ -194,7 +138,7 @@ class Agent {
   }
 
   void lost_world() {
-    world_.reset();
+    world_.close();
     record_.lost_tandem = true;
     program_.reset();
     ask_to_end();
@@ -229,13 +173,9 @@ class Agent {
   }
 
   void send(const FromAgent& message) {
-    const std::string text = line(message);
-    for (std::size_t done = 0; world_ && done < text.size();) {
-      const ssize_t sent = ::send(world_.get(), text.data() + done, text.size() - done, MSG_NOSIGNAL);
-      if (sent < 0 && errno == EINTR) continue;
-      if (sent <= 0) return lost_world();
-      done += static_cast<std::size_t>(sent);
-    }
+    if (!world_) return;
+    world_.send(message);
+    if (!world_) lost_world();
   }
 
   // Nothing of the program has run.
@@ -247,7 +187,7 @@ class Agent {
       ::waitpid(child_.pid, nullptr, 0);
     }
     record_.could_not_start = why;
-    record_.ended = {wall()};
+    record_.ended = wall_clock();
     write_record(ticket_.record, record_);
     return 1;
   }
@@ -261,7 +201,7 @@ class Agent {
     if (by_others && !record_.asked_by_slurm && world_) was_it_slurm();
     record_.signalled = info.si_code != CLD_EXITED;
     record_.status = info.si_status;
-    record_.ended = {wall()};
+    record_.ended = wall_clock();
     write_record(ticket_.record, record_);
     send(Exited{record_});
     return record_.signalled ? 128 + record_.status : record_.status;
@@ -270,33 +210,17 @@ class Agent {
   const Ticket& ticket_;
   ExitRecord record_;
   platform::Child child_;
-  Descriptor world_, program_, signals_;
-  protocol::LineReader said_, told_;
+  AgentLink world_;
+  Descriptor program_, signals_;
+  protocol::LineReader said_;
   bool may_go_ = false, ended_ = false, asked_to_end_ = false, told_to_end_ = false;
   double kill_at_ = 0;
 };
 
 }  // namespace
 
-void watch_for_loss(int socket) {
-  auto set = [&](int level, int option, int value) {
-    ::setsockopt(socket, level, option, &value, sizeof(value));
-  };
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, 10);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
-  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(kNoticed.value * 1000));
-  set(IPPROTO_TCP, TCP_NODELAY, 1);
-}
-
 int run_agent(const Ticket& ticket) {
-  Descriptor claim(::open(ticket.claim.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!claim) {
-    std::fprintf(stderr, "tandem-slurm-agent: %s: %s; it was started before and is not started twice\n",
-                 ticket.claim.c_str(), ::strerror(errno));
-    return kUsedTicket;
-  }
+  if (!claim(ticket)) return kUsedTicket;
   return Agent(ticket).run();
 }
 

@@ -14,7 +14,16 @@ namespace tandem::slurm {
 inline constexpr Seconds kNoticed{25};
 void watch_for_loss(int socket);
 
+inline constexpr int kPatience = 30;  // seconds, to reach Tandem and to hear Go
+inline constexpr int kUsedTicket = 3;
+
 // The job's exit status: the program's, 128 and a signal, or 3 when the ticket had been used.
 int run_agent(const Ticket&);
+
+// The same for a pilot: one long job in which tasks run as steps (`srun`), since a step starts in a
+// twentieth of the time a job takes. It starts no program itself: each step is an agent as above, with a
+// ticket and a connection of its own. It ends when it is told to, when Slurm ends it, or when it loses
+// Tandem.
+int run_pilot(const Ticket&);
 
 }  // namespace tandem::slurm

@@ -86,7 +86,10 @@ class Life {
   // Never of a job that is not listed: its id may be another's by now.
   bool wants_cancel() const { return wants_cancel_ && listed(); }
   bool listed() const { return job_ && !missing_since_; }  // as far as we know, it is in Slurm's queue
-  bool wants_record() const;                                   // look for it: it may be there
+  bool wants_record() const;                               // look for it: it may be there
+  bool cancel_asked() const { return wants_cancel_; }
+  // The time of a step ends with that of its pilot.
+  void limited_by(const Life& pilot) { limit_at_ = pilot.limit_at_; }
   const std::string& waits_for() const { return waits_for_; }  // Slurm's reason while it is queued
   // Its time is nearly up: what it has done should be made safe.
   bool walltime_near(Seconds now) const;
@@ -108,8 +111,8 @@ class Life {
   std::optional<Seconds> missing_since_;  // Slurm says it is over or does not know it
   std::optional<Seconds> left_at_;
   std::optional<Seconds> unavailable_since_;  // it waits for a node that is away
-  std::optional<Seconds> limit_at_;     // the end of its time
-  std::optional<Seconds> known_since_;  // sbatch has answered, or has given up
+  std::optional<Seconds> limit_at_;           // the end of its time
+  std::optional<Seconds> known_since_;        // sbatch has answered, or has given up
 };
 
 }  // namespace tandem::slurm

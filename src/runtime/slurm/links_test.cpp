@@ -111,6 +111,18 @@ TEST_F(LinksTest, WhatIsForgottenCannotJoinAndIsCutOff) {
   EXPECT_TRUE(left_.empty()) << "we cut it off ourselves";
 }
 
+TEST(Wire, EveryMessageIsReadAsItWasWritten) {
+  auto bare = [](std::string text) { return text.substr(0, text.size() - 1); };
+  for (const FromAgent& message :
+       {FromAgent(Join{"m", "t", "n0", 1, 2, 3, {0, 2}}), FromAgent(Said{"{}"}), FromAgent(Broke{"why"}),
+        FromAgent(Exited{}), FromAgent(StepEnded{"m", 3})})
+    EXPECT_EQ(parse_from_agent(bare(line(message))), message) << line(message);
+  for (const ToAgent& message : {ToAgent(Go{}), ToAgent(Tell{"{}"}), ToAgent(Signal{9}),
+                                 ToAgent(RunStep{"m", {"srun", "a b"}}), ToAgent(EndStep{"m"})})
+    EXPECT_EQ(parse_to_agent(bare(line(message))), message) << line(message);
+  EXPECT_THROW(parse_to_agent(R"(!{"run":{"mark":"m","command":[]}})"), protocol::ProtocolError);
+}
+
 TEST(Ticket, IsReadAsItWasWritten) {
   const Ticket ticket{"m", "t", {"10.0.0.1"}, 7, {"a b", "$(c)"}, {{"K", "v\n"}}, "/o", "/r", "/c",
                       5,   2,   Seconds{0.5}};

@@ -117,7 +117,7 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 
 bool SlurmNode::usable() const {
   static constexpr std::array kUp = {"idle",    "mixed",    "allocated", "completing",
-                                         "planned", "reserved", "unknown"};
+                                     "planned", "reserved", "unknown"};
   // "unknown": a controller that has just started has not heard of the node yet.
   // A node that is asleep to save power is woken by the job that wants it.
   static constexpr std::array kAway = {

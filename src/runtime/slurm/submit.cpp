@@ -45,6 +45,15 @@ std::string file_pattern(const std::filesystem::path& file) {
   return out;
 }
 
+std::string clock_option(const Site& site, double speed) {
+  if (!site.full_clock)
+    throw UserError(
+        fmt::format("a speed of {:.0f} % cannot be asked of Slurm without knowing the nodes' full clock; "
+                    "leave system.speed out, or set slurm.full_clock",
+                    speed * 100));
+  return fmt::format("--cpu-freq={}", std::llround(speed * static_cast<double>(*site.full_clock)));
+}
+
 template <class Number>
 bool read_number(std::string_view text, Number& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
@@ -120,19 +129,30 @@ std::vector<std::string> sbatch(const Site& site, const Submission& s) {
   const int gpus = gpus_of(s.granted);
   add("gres", gpus > 0 ? fmt::format("gpu:{}", gpus) : site.gres);
   out.push_back(s.script.string());
-  if (s.granted.speed < 1) {
-    if (!site.full_clock)
-      throw UserError(
-          fmt::format("a speed of {:.0f} % cannot be asked of Slurm without knowing the nodes' full clock; "
-                      "leave system.speed out, "
-                      "or set slurm.full_clock",
-                      s.granted.speed * 100));
-    // Slurm sets clocks for steps, not for the batch script.
-    const auto clock =
-        static_cast<std::int64_t>(std::llround(s.granted.speed * static_cast<double>(*site.full_clock)));
+  if (s.granted.speed < 1)  // Slurm sets clocks for steps, not for the batch script
     out.insert(out.end(), {"srun", "--ntasks=1", fmt::format("--cpus-per-task={}", s.granted.cores),
-                           fmt::format("--cpu-freq={}", clock)});
-  }
+                           clock_option(site, s.granted.speed)});
+  out.insert(out.end(), s.command.begin(), s.command.end());
+  return out;
+}
+
+std::vector<std::string> srun(const Site& site, const Submission& s) {
+  const Bytes memory = s.granted.memory > 0 ? s.granted.memory : s.memory_share;
+  const int gpus = gpus_of(s.granted);
+  std::vector<std::string> out{
+      "srun",
+      "--exact",
+      "--nodes=1",
+      "--ntasks=1",
+      fmt::format("--cpus-per-task={}", s.granted.cores),
+      fmt::format("--mem={}M", mebibytes(memory)),
+      gpus > 0 ? fmt::format("--gres=gpu:{}", gpus) : "--gres=none",
+      fmt::format("--job-name=tandem-{}-{}", s.mark.run, s.mark.task),
+      fmt::format("--output={}", file_pattern(s.output)),
+      "--open-mode=append",
+      fmt::format("--chdir={}", s.working_folder.string()),
+  };
+  if (s.granted.speed < 1) out.push_back(clock_option(site, s.granted.speed));
   out.insert(out.end(), s.command.begin(), s.command.end());
   return out;
 }

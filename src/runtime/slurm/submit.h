@@ -55,6 +55,8 @@ struct Submission {
 // `--no-requeue`: an orphan never runs beside its successor. Throws UserError for a speed that cannot be
 // asked for.
 std::vector<std::string> sbatch(const Site&, const Submission&);
+// The same as a step of a pilot, to be run inside its job.
+std::vector<std::string> srun(const Site&, const Submission&);
 std::vector<std::string> scancel(const std::vector<SlurmJobId>&);
 std::vector<std::string> squeue();
 std::vector<std::string> sinfo();

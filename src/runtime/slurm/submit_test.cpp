@@ -76,6 +76,23 @@ TEST(Sbatch, ASpeedIsAClockForAStepOrIsRefused) {
   EXPECT_TRUE(has(arguments, "--cpu-freq=1500000"));
 }
 
+TEST(Srun, AStepGetsExactlyWhatWasGranted) {
+  Site site;
+  site.full_clock = 2'000'000;
+  Submission s;
+  s.mark = {"r", 3, 1, 1};
+  s.granted = {2, 300 * kMiB, 0.5};
+  s.output = "/f/100%.log";
+  s.working_folder = "/w";
+  s.command = {"agent", "a b"};
+  EXPECT_EQ(srun(site, s), (std::vector<std::string>{
+                               "srun", "--exact", "--nodes=1", "--ntasks=1", "--cpus-per-task=2",
+                               "--mem=300M", "--gres=none", "--job-name=tandem-r-3", "--output=/f/100%%.log",
+                               "--open-mode=append", "--chdir=/w", "--cpu-freq=1000000", "agent", "a b"}));
+  site.full_clock.reset();
+  EXPECT_THROW(srun(site, s), UserError);
+}
+
 TEST(Validate, NamesWithShellSyntaxOrOptionsAreRefused) {
   for (const char* bad :
        {"main;reboot", "$(id)", "`id`", "a b", "--wrap=id", "a\nb", "a'b", "a|b", "a>b", "a/b", "ä"}) {

@@ -84,6 +84,9 @@ std::string line(const FromAgent& message) {
     std::string operator()(const Said& s) const { return relayed(s.line); }
     std::string operator()(const Broke& b) const { return ours({{"broke", b.why}}); }
     std::string operator()(const Exited& e) const { return ours({{"exited", to_json(e.record)}}); }
+    std::string operator()(const StepEnded& s) const {
+      return ours({{"step_ended", {{"mark", s.mark}, {"status", s.status}}}});
+    }
   };
   return std::visit(Write{}, message);
 }
@@ -91,6 +94,9 @@ std::string line(const FromAgent& message) {
 std::string line(const ToAgent& message) {
   if (const auto* tell = std::get_if<Tell>(&message)) return relayed(tell->line);
   if (const auto* signal = std::get_if<Signal>(&message)) return ours({{"signal", signal->number}});
+  if (const auto* step = std::get_if<RunStep>(&message))
+    return ours({{"run", {{"mark", step->mark}, {"command", step->command}}}});
+  if (const auto* step = std::get_if<EndStep>(&message)) return ours({{"end", step->mark}});
   return ours({{"go", true}});
 }
 
@@ -104,6 +110,7 @@ FromAgent parse_from_agent(std::string_view line) try {
   if (key == "broke") return Broke{value.get<std::string>()};
   if (key == "exited")
     if (auto record = record_from_json(value)) return Exited{*record};
+  if (key == "step_ended") return StepEnded{value.at("mark"), value.at("status")};
   throw ProtocolError("an agent said '" + key + "', which nobody understands");
 } catch (const Json::exception& e) {
   throw ProtocolError(std::string("not a line of an agent: ") + e.what());
@@ -115,6 +122,12 @@ ToAgent parse_to_agent(std::string_view line) try {
   const auto [key, value] = read_ours(line);
   if (key == "go") return Go{};
   if (key == "signal") return Signal{value.get<int>()};
+  if (key == "end") return EndStep{value.get<std::string>()};
+  if (key == "run") {
+    RunStep step{value.at("mark"), value.at("command")};
+    if (step.command.empty()) throw ProtocolError("a step without a command");
+    return step;
+  }
   throw ProtocolError("an agent was told '" + key + "', which nobody understands");
 } catch (const Json::exception& e) {
   throw ProtocolError(std::string("not a line for an agent: ") + e.what());

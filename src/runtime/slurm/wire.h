@@ -55,7 +55,12 @@ struct Exited {
   ExitRecord record;
   bool operator==(const Exited&) const = default;
 };
-using FromAgent = std::variant<Join, Said, Broke, Exited>;
+struct StepEnded {  // of a pilot: srun has ended, and with it the agent
+  std::string mark;
+  int status = 0;
+  bool operator==(const StepEnded&) const = default;
+};
+using FromAgent = std::variant<Join, Said, Broke, Exited, StepEnded>;
 
 // ---- world to agent ----
 
@@ -70,7 +75,16 @@ struct Signal {  // its whole process group; SIGKILL also reaches those that lef
   int number = 15;
   bool operator==(const Signal&) const = default;
 };
-using ToAgent = std::variant<Go, Tell, Signal>;
+struct RunStep {  // for a pilot
+  std::string mark;
+  std::vector<std::string> command;  // srun, its options, and an agent with a ticket
+  bool operator==(const RunStep&) const = default;
+};
+struct EndStep {  // for a pilot: at once
+  std::string mark;
+  bool operator==(const EndStep&) const = default;
+};
+using ToAgent = std::variant<Go, Tell, Signal, RunStep, EndStep>;
 
 // With their newline; parsing takes a line without it and throws protocol::ProtocolError for what is none of
 // these.

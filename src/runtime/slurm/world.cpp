@@ -47,8 +47,10 @@ SlurmWorld::~SlurmWorld() {
   std::vector<SlurmJobId> jobs(to_cancel_.begin(), to_cancel_.end());
   for (auto& [task, a] : attempts_) {
     if (links_) links_->send(text(mark_of(*a)), Signal{SIGKILL});
-    if (a->life && a->life->listed()) jobs.push_back(*a->life->job());
+    if (a->life && a->life->listed() && !a->in_pilot) jobs.push_back(*a->life->job());
   }
+  for (auto& [node, pilot] : pilots_)
+    if (pilot.life.listed()) jobs.push_back(*pilot.life.job());
   // What sbatch is just submitting finds nobody to join, and ends by itself.
   try {
     if (!jobs.empty()) commands_.run_and_wait(scancel(jobs), Seconds{20});
@@ -228,6 +230,8 @@ void SlurmWorld::stop(Attempted& a) {
 // ---- what agents say ----
 
 void SlurmWorld::heard(const std::string& mark, const FromAgent& message) {
+  if (const auto parsed = parse_mark(mark); parsed && parsed->attempt == 0)
+    return heard_pilot(*parsed, message);
   Attempted* a = find(mark);
   if (!a || !a->life) return;
   if (const auto* join = std::get_if<Join>(&message))
@@ -240,6 +244,11 @@ void SlurmWorld::heard(const std::string& mark, const FromAgent& message) {
     a->life->recorded(exited->record);
 }
 
+void SlurmWorld::left(const std::string& mark) {
+  if (const auto parsed = parse_mark(mark); parsed && parsed->attempt == 0) return pilot_left(*parsed);
+  if (Attempted* a = find(mark); a && a->life) a->life->left(steady());
+}
+
 void SlurmWorld::joined(Attempted& a, const Join& join) {
   if (a.told_to_stop || a.verdict || a.move != Move::none || a.life->wants_cancel()) {
     links_->forget(text(mark_of(a)));  // too late: nothing of it has run
@@ -247,7 +256,7 @@ void SlurmWorld::joined(Attempted& a, const Join& join) {
   }
   a.life->joined(steady());
   links_->send(text(mark_of(a)), Go{});
-  a.talk.stretch_from = steady();
+  a.talk.stretch_from = a.began = steady();
   if (!a.talk.plain()) a.stall_at = steady() + a.job.limits.stall;
   if (!std::exchange(a.started, true))
     happened(TaskStarted{a.task, a.number, a.start_decision, join.pid, join.pid_started, join.cpus});
@@ -311,7 +320,10 @@ void SlurmWorld::over(Attempted& a) {
                            (ended.record && ended.record->asked_by_slurm && a.life->time_is_up(steady()));
   const std::string mark = text(mark_of(a));
   links_->forget(mark);
-  if (ended.record)
+  if (ended.ran) short_in_a_row_ = steady() - a.began < options_.short_task ? short_in_a_row_ + 1 : 0;
+  if (a.in_pilot)
+    leave_pilot(a, ended.record.has_value());
+  else if (ended.record)
     done_.insert(mark);
   else if (a.life->listed())
     to_cancel_.insert(*a.life->job());
@@ -391,9 +403,11 @@ bool SlurmWorld::look(Seconds at_most) {
   if (links_) links_->look();
   look_for_records();
   check_deadlines();
+  if (links_) look_after_pilots();
   settle();
   cancel_jobs();
   ask_queue();
+  ask_nodes();
   return interrupted;
 }
 
@@ -436,7 +450,8 @@ Seconds SlurmWorld::until_next(Seconds at_most) const {
     not_after(a->stall_at);
     if (a->life && a->life->wants_record()) wait = std::min(wait, Seconds{0.5});
   }
-  if (!queue_asked_ && !attempts_.empty()) not_after(next_queue_);
+  if (!queue_asked_ && (!attempts_.empty() || !pilots_.empty())) not_after(next_queue_);
+  if (!nodes_asked_ && links_) not_after(next_nodes_);
   if (!wakes_.empty()) {
     const double wall =
         std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();

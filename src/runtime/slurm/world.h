@@ -1,7 +1,7 @@
-// The world that is a Slurm cluster: each task a job of its own on the node it was granted, with exactly its
-// cores, memory and clock. Needs nothing of the site but sbatch, squeue, scancel and sinfo: no root, no
-// accounting, no change of configuration; and a folder that this machine and all nodes see under the same
-// path.
+// The world that is a Slurm cluster: each task a job of its own on the node it was granted, or, where tasks
+// are short, a step of a longer job there (world_pilots.cpp), with exactly its cores, memory, GPUs and clock.
+// Needs nothing of the site but sbatch, squeue, scancel and sinfo: no root, no accounting, no change of
+// configuration; and a folder that this machine and all nodes see under the same path.
 //
 // One thread, no polling of programs: it sleeps in epoll on its agents' connections (wire.h) and Slurm's
 // commands, which run beside it (commands.h). squeue is asked every `poll`, and never more than a tenth of
@@ -36,6 +36,9 @@
 
 namespace tandem::slurm {
 
+// Whether tasks run as steps of one long job a node, the pilot: a step starts in a twentieth of the time.
+enum class Pilots { never, when_short, always };
+
 struct SlurmOptions {
   std::string run;                         // its id: part of every mark
   std::filesystem::path folder;            // the run's, on a file system all nodes see
@@ -46,6 +49,10 @@ struct SlurmOptions {
   Seconds grace{5};  // between asking a program to end and making it
   Seconds poll{2};   // of squeue
   LifeOptions life;
+  Pilots pilots = Pilots::when_short;
+  Seconds short_task{30};   // when the last three ended sooner, pilots are worth it
+  Seconds pilot_idle{60};   // so long a pilot without tasks is kept
+  Seconds nodes_every{30};  // sinfo is asked: nodes come, go and change
   // Where agents find this machine; empty: its addresses, or the loopback when that is all the cluster is.
   std::vector<std::string> addresses;
 };
@@ -72,6 +79,15 @@ class SlurmWorld final : public control::World {
     int free_cores = 0;
     Bytes free_memory = 0;
     int free_gpus = 0;
+    bool no_pilots = false;  // one could not be started
+  };
+  struct Pilot {
+    int number = 1;  // of its node
+    Life life;
+    Resources size, free;  // of its job; what is not given to steps
+    bool retired = false;  // takes no new tasks
+    bool ending = false;
+    Seconds idle_from, next_cancel{};
   };
   // Why a job is ended that shall go on in another one.
   enum class Move { none, parked, resized, renewed };
@@ -86,6 +102,10 @@ class SlurmWorld final : public control::World {
     Talk talk;
     int submission = 0;
     std::optional<Life> life;    // none: nothing is submitted
+    Resources asked;             // of Slurm, for this submission
+    bool in_pilot = false;       // a step, not a job
+    bool step_sent = false;      // its pilot was told to start it
+    Seconds began;               // steady, of its program
     bool submit_unsure = false;  // Slurm did not answer; once that is settled, submit again
     Move move = Move::none;
     bool parked = false;               // its cores are others'
@@ -109,6 +129,7 @@ class SlurmWorld final : public control::World {
   void stop(Attempted&);
   // what agents say, and how it ends (world.cpp)
   void heard(const std::string& mark, const FromAgent&);
+  void left(const std::string& mark);
   void joined(Attempted&, const Join&);
   void said(Attempted&, const std::string& line);
   void begin_program(Attempted&);
@@ -123,9 +144,14 @@ class SlurmWorld final : public control::World {
   void check_deadlines();
   Seconds until_next(Seconds at_most) const;
   // jobs (world_jobs.cpp)
-  void learn_nodes(const SlurmNodes&);
+  std::vector<NodeJoined> learn_nodes(const SlurmNodes&);  // those that changed
+  void ask_nodes();
   void submit(Attempted&);
+  void submit_job(Attempted&);
+  Submission submission_for(const Attempted&) const;
+  Ticket blank_ticket(const Mark&);
   Ticket ticket_for(const Attempted&);
+  void told(Life&, const CommandResult& of_sbatch);
   void submitted(const Mark&, const CommandResult&);
   void ask_queue();
   void heard_queue(const Queue&, Seconds asked);
@@ -134,6 +160,22 @@ class SlurmWorld final : public control::World {
   void end_orphans();
   bool ended_well(const View&, const TaskView&) const;
   void copy_checkpoints(TaskId from, TaskId to);
+
+  // pilots (world_pilots.cpp)
+  Mark mark_of_pilot(NodeId, int number) const;
+  Resources asked_for(const Attempted&) const;
+  Resources room_outside(const Attempted& but) const;
+  Pilot* pilot_for(const Attempted&);
+  Pilot* start_pilot(NodeId, const Resources& size);
+  void join_pilot(Attempted&, Pilot&);
+  void run_step(Attempted&, Pilot&);
+  void leave_pilot(Attempted&, bool recorded);
+  void heard_pilot(const Mark&, const FromAgent&);
+  void step_is_over(Attempted&, JobPhase, const std::string& why);
+  void pilot_left(const Mark&);
+  void look_after_pilots();
+  bool look_after_steps(NodeId, const Pilot&);
+  void pilot_over(NodeId);
 
   bool fits(const Node&, const Resources& before, const Resources& now) const;
   std::string no_room(const Node&, const Resources& wanted) const;
@@ -156,10 +198,12 @@ class SlurmWorld final : public control::World {
   std::vector<std::string> reachable_at_;
   std::vector<Node> nodes_;
   std::map<TaskId, std::unique_ptr<Attempted>> attempts_;  // the live ones
+  std::map<NodeId, Pilot> pilots_;
+  int short_in_a_row_ = 0;          // tasks
   std::set<std::string> done_;      // marks whose record we have: Slurm may list them a little longer
   std::set<SlurmJobId> to_cancel_;  // of attempts that are over, and orphans
-  bool queue_asked_ = false;
-  Seconds next_queue_;
+  bool queue_asked_ = false, nodes_asked_ = false;
+  Seconds next_queue_, next_nodes_;
   std::multimap<double, DecisionId> wakes_;  // by wall clock
   std::deque<Event> pending_;
 };

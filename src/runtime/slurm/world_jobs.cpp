@@ -19,6 +19,8 @@ namespace {
 constexpr Seconds kCommandLimit{60};
 constexpr double kRestAfterQueue = 9;  // times as long as squeue took: a tenth of the time at most
 
+const Resources kAway{0, 0, 1.0};
+
 Seconds steady() {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};
 }
@@ -55,124 +57,169 @@ std::vector<NodeJoined> SlurmWorld::nodes() {
   links_ = std::make_unique<Links>(
       alone ? "127.0.0.1" : "0.0.0.0",
       Links::Listener{[this](const std::string& mark, const FromAgent& message) { heard(mark, message); },
-                      [this](const std::string& mark) {
-                        if (Attempted* a = find(mark); a && a->life) a->life->left(steady());
-                      }});
+                      [this](const std::string& mark) { left(mark); }});
   reachable_at_ = !options_.addresses.empty() ? options_.addresses
                   : alone                     ? std::vector<std::string>{"127.0.0.1"}
                                               : own_addresses();
   write_whole(options_.folder / "slurm/run-agent.sh", kScript);
+  next_nodes_ = steady() + options_.nodes_every;
   std::vector<NodeJoined> out;
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     out.push_back({static_cast<NodeId>(i), nodes_[i].name, nodes_[i].capacity, nodes_[i].type});
   return out;
 }
 
-// A node keeps its number over restarts of Tandem: the journal speaks of it. One that is away has no
-// capacity.
-void SlurmWorld::learn_nodes(const SlurmNodes& found) {
+// Those that are new or have changed. A node keeps its number over restarts of Tandem: the journal speaks of
+// it. One that is away has no capacity; what runs there is told by its own life.
+std::vector<NodeJoined> SlurmWorld::learn_nodes(const SlurmNodes& found) {
   const auto file = options_.folder / "slurm/nodes.json";
-  nlohmann::json names = nlohmann::json::array();
-  if (std::ifstream in(file); in) names = nlohmann::json::parse(in, nullptr, false);
-  if (!names.is_array())
-    throw SystemError(file.string() + " is broken: it should be a list of names of nodes");
-  nodes_.clear();
-  for (const auto& known : names) nodes_.push_back({known.get<std::string>(), "", {0, 0, 1.0}});
+  if (nodes_.empty()) {
+    nlohmann::json names = nlohmann::json::array();
+    if (std::ifstream in(file); in) names = nlohmann::json::parse(in, nullptr, false);
+    if (!names.is_array())
+      throw SystemError(file.string() + " is broken: it should be a list of names of nodes");
+    for (const auto& known : names) nodes_.push_back({known.get<std::string>(), "", kAway});
+  }
+  std::vector<Node> now = nodes_;
+  for (auto& node : now) node.capacity = kAway;
   for (const auto& node : found.nodes) {
     const auto& wanted = options_.site.partition;
     const bool ours = wanted.empty() || std::find(node.partitions.begin(), node.partitions.end(), wanted) !=
                                             node.partitions.end();
     if (!ours || !node.usable()) continue;
-    auto at = std::find_if(nodes_.begin(), nodes_.end(), [&](const Node& n) { return n.name == node.name; });
-    if (at == nodes_.end()) at = nodes_.insert(nodes_.end(), Node{node.name, "", {}});
+    auto at = std::find_if(now.begin(), now.end(), [&](const Node& n) { return n.name == node.name; });
+    if (at == now.end()) at = now.insert(now.end(), Node{node.name, "", kAway});
     at->capacity = with_gpus(Resources{node.cpus, node.memory, 1.0}, gpus_in(node.gres));
-    at->free_cores = node.cpus;
-    at->free_memory = node.memory;
-    at->free_gpus = gpus_in(node.gres);
     at->type = fmt::format("{}, {} cpus{}", node.architecture.empty() ? "unknown" : node.architecture,
                            node.cpus, node.gres.empty() ? "" : ", " + node.gres);
   }
-  names = nlohmann::json::array();
+  std::vector<NodeJoined> changed;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const Resources before = i < nodes_.size() ? nodes_[i].capacity : kAway;
+    Node& node = now[i];
+    node.free_cores += node.capacity.cores - before.cores;
+    node.free_memory += node.capacity.memory - before.memory;
+    node.free_gpus += gpus_of(node.capacity) - gpus_of(before);
+    if (node.capacity.cores > before.cores) node.no_pilots = false;
+    if (i >= nodes_.size() || !(node.capacity == before))
+      changed.push_back({static_cast<NodeId>(i), node.name, node.capacity, node.type});
+  }
+  nodes_ = std::move(now);
+  nlohmann::json names = nlohmann::json::array();
   for (const auto& node : nodes_) names.push_back(node.name);
-  write_whole(file, names.dump() + "\n");
+  if (!changed.empty()) write_whole(file, names.dump() + "\n");
+  return changed;
+}
+
+void SlurmWorld::ask_nodes() {
+  if (nodes_asked_ || !links_ || steady() < next_nodes_) return;
+  nodes_asked_ = true;
+  commands_.run(sinfo(), kCommandLimit, [this](const CommandResult& result) {
+    nodes_asked_ = false;
+    next_nodes_ = steady() + options_.nodes_every;
+    if (!result.well()) return;  // no answer is no news
+    try {
+      for (auto& node : learn_nodes(parse_sinfo(result.output))) happened(std::move(node));
+    } catch (const SystemError&) {  // nor is one that the controller's absence made
+    }
+  });
 }
 
 // ---- submitting ----
 
 void SlurmWorld::submit(Attempted& a) {
   ++a.submission;
-  const Mark mark = mark_of(a);
-  a.submit_unsure = false;
+  a.submit_unsure = a.in_pilot = a.step_sent = false;
   a.talk.begin_again(steady());
   a.epoch_at_submit = a.talk.counted_before;
+  a.asked = asked_for(a);
   a.life.emplace(options_.life);
   try {
     std::filesystem::create_directories(task_folder(a.task));
     std::error_code none;
     const auto size = std::filesystem::file_size(output_file(a.task), none);
     if (a.submission == 1) a.output_from = none ? 0 : size;
-    const auto& node = nodes_.at(static_cast<std::size_t>(a.node));
-    write_whole(job_file(mark, "ticket.json"), text(ticket_for(a)));
-    Submission s{.mark = mark,
-                 .node = node.name,
-                 .granted = a.granted,
-                 .memory_share = node.capacity.memory / std::max(1, node.capacity.cores) * a.granted.cores,
-                 .script = options_.folder / "slurm/run-agent.sh",
-                 .output = output_file(a.task),
-                 .working_folder = std::filesystem::current_path(),
-                 .command = {options_.agent, job_file(mark, "ticket.json").string()}};
-    commands_.run(sbatch(options_.site, s), kCommandLimit,
-                  [this, mark](const CommandResult& result) { submitted(mark, result); });
+    write_whole(job_file(mark_of(a), "ticket.json"), text(ticket_for(a)));
+    if (Pilot* pilot = pilot_for(a))
+      join_pilot(a, *pilot);
+    else
+      submit_job(a);
+  } catch (const std::exception& e) {
+    a.life->refused(e.what());
+  }
+}
+
+void SlurmWorld::submit_job(Attempted& a) {
+  const Mark mark = mark_of(a);
+  try {
+    commands_.run(sbatch(options_.site, submission_for(a)), kCommandLimit,
+                  [this, mark](const CommandResult& result) {
+                    Attempted* it = find(text(mark));
+                    if (!it || !it->life) return;  // given up meanwhile; as an orphan it is cancelled
+                    told(*it->life, result);
+                    it->submit_unsure = unsure(result);
+                  });
   } catch (const std::exception& e) {
     a.life->refused(e.what());
   }
   next_queue_ = std::min(next_queue_, steady() + options_.poll);
 }
 
+Submission SlurmWorld::submission_for(const Attempted& a) const {
+  Resources granted = a.asked;
+  return {.mark = mark_of(a),
+          .node = nodes_.at(static_cast<std::size_t>(a.node)).name,
+          .granted = granted,
+          .script = options_.folder / "slurm/run-agent.sh",
+          .output = output_file(a.task),
+          .working_folder = std::filesystem::current_path(),
+          .command = {options_.agent, job_file(mark_of(a), "ticket.json").string()}};
+}
+
+Ticket SlurmWorld::blank_ticket(const Mark& mark) {
+  return {.mark = text(mark),
+          .token = links_->expect(text(mark)),
+          .addresses = reachable_at_,
+          .port = links_->port(),
+          .record = job_file(mark, "exit.json"),
+          .claim = job_file(mark, "claim"),
+          .grace = options_.grace};
+}
+
 Ticket SlurmWorld::ticket_for(const Attempted& a) {
-  const Mark mark = mark_of(a);
   local::Attempted described;
   described.begin = a.talk.begin;
   described.granted = a.granted;
   described.counted_before = a.talk.counted_before;
-  Ticket ticket{
-      .mark = text(mark),
-      .token = links_->expect(text(mark)),
-      .addresses = reachable_at_,
-      .port = links_->port(),
-      .command = a.job.program.built_in()
-                     ? std::vector<std::string>{options_.trainer, "train", "--model", a.job.program.model,
-                                                "--dataset", a.job.program.dataset}
-                     : a.job.program.command,
-      .environment = local::environment_for(described),
-      .output = output_file(a.task),
-      .record = job_file(mark, "exit.json"),
-      .claim = job_file(mark, "claim"),
-      .data_limit = a.granted.memory,
-      .cores = a.granted.cores,
-      .grace = options_.grace};
+  Ticket ticket = blank_ticket(mark_of(a));
+  const auto& program = a.job.program;
+  ticket.command = program.built_in()
+                       ? std::vector<std::string>{options_.trainer, "train",     "--model",
+                                                  program.model,    "--dataset", program.dataset}
+                       : program.command;
+  ticket.environment = local::environment_for(described);
+  ticket.output = output_file(a.task);
+  ticket.data_limit = a.granted.memory;
+  ticket.cores = a.granted.cores;
   ticket.environment.insert(options_.environment.begin(), options_.environment.end());
   return ticket;
 }
 
-void SlurmWorld::submitted(const Mark& mark, const CommandResult& result) {
-  Attempted* a = find(text(mark));
-  if (!a || !a->life) return;  // it was given up meanwhile; as an orphan it is cancelled when it is seen
+void SlurmWorld::told(Life& life, const CommandResult& result) {
   const auto job = parse_sbatch(result.output);
-  if (result.well() && job) {
-    a->life->accepted(*job, steady());
-  } else if (unsure(result)) {
-    a->submit_unsure = true;
-    a->life->unanswered("sbatch: " + result.why(), steady());
-  } else {
-    a->life->refused(result.well() ? "sbatch printed no job id" : result.why());
-  }
+  if (result.well() && job)
+    life.accepted(*job, steady());
+  else if (unsure(result))
+    life.unanswered("sbatch: " + result.why(), steady());
+  else
+    life.refused(result.well() ? "sbatch printed no job id" : result.why());
 }
 
 // ---- asking and cancelling ----
 
 void SlurmWorld::ask_queue() {
-  if (queue_asked_ || (attempts_.empty() && to_cancel_.empty()) || steady() < next_queue_) return;
+  if (queue_asked_ || (attempts_.empty() && to_cancel_.empty() && pilots_.empty()) || steady() < next_queue_)
+    return;
   queue_asked_ = true;
   const Seconds asked = steady();
   commands_.run(squeue(), kCommandLimit, [this, asked](const CommandResult& result) {
@@ -188,12 +235,14 @@ void SlurmWorld::heard_queue(const Queue& queue, Seconds asked) {
   std::map<std::string, const QueuedJob*> by_mark;
   for (const auto& job : queue.jobs) by_mark[job.comment] = &job;
   std::vector<Mark> known;
-  for (auto& [task, a] : attempts_) {
-    if (!a->life) continue;
-    known.push_back(mark_of(*a));
-    const auto found = by_mark.find(text(known.back()));
-    a->life->queue_says(found == by_mark.end() ? nullptr : found->second, asked, steady());
-  }
+  auto tell = [&](Life& life, const Mark& mark) {
+    known.push_back(mark);
+    const auto found = by_mark.find(text(mark));
+    life.queue_says(found == by_mark.end() ? nullptr : found->second, asked, steady());
+  };
+  for (auto& [task, a] : attempts_)
+    if (a->life && !a->in_pilot) tell(*a->life, mark_of(*a));
+  for (auto& [node, pilot] : pilots_) tell(pilot.life, mark_of_pilot(node, pilot.number));
   for (const auto& mark : done_)
     if (const auto parsed = parse_mark(mark)) known.push_back(*parsed);
   for (auto job : orphans(queue.jobs, options_.run, known)) to_cancel_.insert(job);
@@ -203,22 +252,33 @@ void SlurmWorld::heard_queue(const Queue& queue, Seconds asked) {
 void SlurmWorld::cancel_jobs() {
   std::vector<SlurmJobId> jobs(to_cancel_.begin(), to_cancel_.end());
   to_cancel_.clear();  // what a cancel did not reach is seen as an orphan again
+  auto due = [](const Life& life, Seconds& next) {
+    if (!life.wants_cancel() || steady() < next) return false;
+    next = steady() + Seconds{5};
+    return true;
+  };
   for (auto& [task, a] : attempts_) {
-    if (!a->life || !a->life->wants_cancel() || steady() < a->next_cancel) continue;
-    a->next_cancel = steady() + Seconds{5};
-    jobs.push_back(*a->life->job());
+    if (!a->life || !due(*a->life, a->next_cancel)) continue;
+    if (!a->in_pilot)
+      jobs.push_back(*a->life->job());
+    else if (const auto pilot = pilots_.find(a->node); pilot != pilots_.end())
+      links_->send(text(mark_of_pilot(a->node, pilot->second.number)), EndStep{text(mark_of(*a))});
   }
+  for (auto& [node, pilot] : pilots_)
+    if (due(pilot.life, pilot.next_cancel)) jobs.push_back(*pilot.life.job());
   if (jobs.empty()) return;
   next_queue_ = std::min(next_queue_, steady() + Seconds{0.2});
   commands_.run(scancel(jobs), kCommandLimit, [](const CommandResult&) {});  // the queue says what came of it
 }
 
 void SlurmWorld::look_for_records() {
-  for (auto& [task, a] : attempts_) {
-    if (!a->life || !a->life->wants_record()) continue;
-    const Mark mark = mark_of(*a);
-    if (const auto record = read_record(job_file(mark, "exit.json"), text(mark))) a->life->recorded(*record);
-  }
+  auto look = [&](Life& life, const Mark& mark) {
+    if (!life.wants_record()) return;
+    if (const auto record = read_record(job_file(mark, "exit.json"), text(mark))) life.recorded(*record);
+  };
+  for (auto& [task, a] : attempts_)
+    if (a->life) look(*a->life, mark_of(*a));
+  for (auto& [node, pilot] : pilots_) look(pilot.life, mark_of_pilot(node, pilot.number));
 }
 
 // ---- after a crash ----

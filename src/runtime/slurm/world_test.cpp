@@ -148,7 +148,10 @@ TEST_F(SlurmWorldTest, APlainCommandIsItsExitStatus) {
 }
 
 TEST_F(SlurmWorldTest, AJobGetsExactlyWhatWasGranted) {
-  options_.site = {.partition = "short", .account = "physics", .gres = "gpu:1", .time = Seconds{60},
+  options_.site = {.partition = "short",
+                   .account = "physics",
+                   .gres = "gpu:1",
+                   .time = Seconds{60},
                    .full_clock = 2'000'000};
   begin({"--hang-at", "1"}, {2, 300 * kMiB, 0.5});
   until<TaskStarted>();

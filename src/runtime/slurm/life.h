@@ -87,6 +87,7 @@ class Life {
   bool wants_cancel() const { return wants_cancel_ && listed(); }
   bool listed() const { return job_ && !missing_since_; }  // as far as we know, it is in Slurm's queue
   bool wants_record() const;                               // look for it: it may be there
+  bool ever_joined() const { return ever_joined_; }
   bool cancel_asked() const { return wants_cancel_; }
   // The time of a step ends with that of its pilot.
   void limited_by(const Life& pilot) { limit_at_ = pilot.limit_at_; }

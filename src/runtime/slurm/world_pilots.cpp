@@ -170,14 +170,22 @@ void SlurmWorld::heard_pilot(const Mark& mark, const FromAgent& message) {
   } else if (const auto* exited = std::get_if<Exited>(&message)) {
     pilot.life.recorded(exited->record);
   } else if (const auto* ended = std::get_if<StepEnded>(&message)) {
-    if (Attempted* a = find(ended->mark); a && a->life && a->in_pilot)
-      step_is_over(*a, ended->status == 0 ? JobPhase::completed : JobPhase::failed,
-                   fmt::format("srun ended with status {}", ended->status));
+    Attempted* a = find(ended->mark);
+    if (!a || !a->life || !a->in_pilot) return;
+    if (ended->status != 0 && !a->life->ever_joined()) pilot.retired = true;  // it starts no steps (any more)
+    step_is_over(*a, ended->status == 0 ? JobPhase::completed : JobPhase::failed,
+                 fmt::format("srun ended with status {}", ended->status));
   }
 }
 
-// As if Slurm had listed it so.
+// As if Slurm had listed it so. One that had not begun is tried again outside the pilot.
 void SlurmWorld::step_is_over(Attempted& a, JobPhase phase, const std::string& why) {
+  if (!a.life->ever_joined() && !a.life->cancel_asked()) {
+    note(a.task, why + " before it had begun: it is started again");
+    links_->forget(text(mark_of(a)));
+    leave_pilot(a, true);
+    return submit(a);
+  }
   const QueuedJob job{a.life->job().value_or(0), phase, why, "", "", {}, text(mark_of(a))};
   a.life->queue_says(&job, steady(), steady());
 }
@@ -221,7 +229,7 @@ bool SlurmWorld::look_after_steps(NodeId node, const Pilot& pilot) {
   return any;
 }
 
-// Steps that had begun end with it; those that had not become jobs of their own.
+// Steps that had begun end with it.
 void SlurmWorld::pilot_over(NodeId node) {
   const auto entry = pilots_.extract(node);
   const Pilot& pilot = entry.mapped();
@@ -235,12 +243,8 @@ void SlurmWorld::pilot_over(NodeId node) {
   if (!ended.ran) nodes_.at(static_cast<std::size_t>(node)).no_pilots = true;
   for (auto& [task, a] : attempts_) {
     if (a->node != node || !a->in_pilot || !a->life || a->life->ended()) continue;
-    if (a->step_sent) {
-      step_is_over(*a, phase_of_steps(ended), fmt::format("its pilot: {} {}", name(ended.end), ended.detail));
-    } else {
-      a->in_pilot = false;
-      submit_job(*a);
-    }
+    step_is_over(*a, phase_of_steps(ended),
+                 fmt::format("its pilot ended ({} {})", name(ended.end), ended.detail));
   }
 }
 

@@ -272,7 +272,61 @@ TEST_F(SlurmWorldTest, ATicketIsUsedOnce) {
   EXPECT_EQ(run_agent(parse_ticket(ticket)), 3);
 }
 
-// The last one: the node stays down until it is started again.
+TEST_F(SlurmWorldTest, ShortTasksShareAPilot) {
+  job_.epochs = 0;
+  begin_command({"/bin/true"});
+  until<TaskEnded>();
+  for (TaskId task = 1; task < 12; ++task) {
+    start(task);
+    EXPECT_EQ(until<TaskEnded>().task, task);
+  }
+  EXPECT_EQ(count<TaskStarted>(), 12);
+  EXPECT_EQ(jobs().size(), 4u) << "three that showed how short they are, and the pilot of the others";
+}
+
+TEST_F(SlurmWorldTest, APilotThatIsCancelledLosesItsTasksAndTheNextStartAnyway) {
+  options_.pilots = Pilots::always;
+  begin({"--hang-at", "1"});
+  until<TaskStarted>();
+  Commands().run_and_wait(scancel({jobs().at(0).id}), Seconds{30});
+  const auto failed = until<TaskFailed>();
+  EXPECT_EQ(failed.failure, Failure::killed);
+  EXPECT_NE(failed.detail.find("Slurm"), std::string::npos) << failed.detail;
+  start(1);
+  EXPECT_EQ(until<TaskStarted>().task, 1);
+}
+
+TEST_F(SlurmWorldTest, APilotThatNobodyNeedsIsGivenBack) {
+  options_.pilots = Pilots::always;
+  options_.pilot_idle = Seconds{0};
+  job_.epochs = 0;
+  begin_command({"/bin/true"});
+  until<TaskEnded>();
+  const auto ended = folder_.path() / "slurm/0-0-1.exit.json";
+  for (int rounds = 0; !std::filesystem::exists(ended) && rounds < 600; ++rounds) world_->wait(Seconds{0.1});
+  EXPECT_TRUE(std::filesystem::exists(ended));
+}
+
+TEST_F(SlurmWorldTest, ANodeThatIsDrainedHasNoCapacityUntilItIsBack) {
+  options_.nodes_every = Seconds{0.2};
+  begin({"--hang-at", "1"});
+  until<TaskStarted>();
+  auto update = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"scontrol", "update", "NodeName=n0"});
+    EXPECT_TRUE(Commands().run_and_wait(words, Seconds{30}).well());
+  };
+  update({"State=DRAIN", "Reason=test"});
+  const auto away = until<NodeJoined>();
+  update({"State=RESUME"});  // before anything may fail: others need it
+  EXPECT_EQ(away.name, "n0");
+  EXPECT_EQ(away.capacity.cores, 0);
+  EXPECT_EQ(until<NodeJoined>().capacity.cores, 4);
+  EXPECT_EQ(view_.nodes[0].free_cores, 3) << "its task ran on";
+  start(1, {3, 0, 1.0});
+  EXPECT_EQ(until<TaskStarted>().task, 1);
+}
+
+// The last one: it takes as long as Slurm takes to miss a node.
 TEST_F(SlurmWorldTest, ZANodeThatFailsLosesItsTaskAndNothingElse) {
   begin({"--hang-at", "2"});
   until<EpochEnded>();

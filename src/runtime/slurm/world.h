@@ -79,7 +79,7 @@ class SlurmWorld final : public control::World {
     int free_cores = 0;
     Bytes free_memory = 0;
     int free_gpus = 0;
-    bool no_pilots = false;  // one could not be started
+    Seconds pilots_from{};  // steady; later when one could not be started
   };
   struct Pilot {
     int number = 1;  // of its node
@@ -117,6 +117,11 @@ class SlurmWorld final : public control::World {
     Seconds next_cancel;
     std::int64_t epoch_at_submit = 0;
     std::uintmax_t output_from = 0;
+    Resources holds() const {  // of its node, in our books
+      Resources held = granted;
+      if (parked) held.cores = 0;
+      return held;
+    }
   };
   struct Carry;  // visits decisions
 
@@ -127,7 +132,7 @@ class SlurmWorld final : public control::World {
   void hold(Attempted&);
   void go_on(Attempted&, std::int64_t epoch);
   void stop(Attempted&);
-  // what agents say, and how it ends (world.cpp)
+  // what agents say, and how it ends (world_ends.cpp)
   void heard(const std::string& mark, const FromAgent&);
   void left(const std::string& mark);
   void joined(Attempted&, const Join&);
@@ -143,9 +148,10 @@ class SlurmWorld final : public control::World {
   bool look(Seconds at_most);
   void check_deadlines();
   Seconds until_next(Seconds at_most) const;
-  // jobs (world_jobs.cpp)
+  // nodes (world_nodes.cpp)
   std::vector<NodeJoined> learn_nodes(const SlurmNodes&);  // those that changed
   void ask_nodes();
+  // jobs (world_jobs.cpp)
   void submit(Attempted&);
   void submit_job(Attempted&);
   Submission submission_for(const Attempted&) const;

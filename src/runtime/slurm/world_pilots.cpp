@@ -8,9 +8,9 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/text.h"
+#include "runtime/slurm/clock.h"
 #include "runtime/slurm/gpus.h"
 #include "runtime/slurm/world.h"
 
@@ -19,10 +19,7 @@ namespace {
 
 constexpr int kShortEnough = 3;  // in a row
 constexpr Seconds kCommandLimit{60};
-
-Seconds steady() {
-  return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};
-}
+constexpr Seconds kNoPilots{300};  // after one that could not be started
 
 bool has(const Resources& room, const Resources& asked) {
   return asked.cores <= room.cores && asked.memory <= room.memory && gpus_of(asked) <= gpus_of(room);
@@ -96,7 +93,8 @@ SlurmWorld::Pilot* SlurmWorld::pilot_for(const Attempted& a) {
   const bool worth_it = options_.pilots == Pilots::always ||
                         (options_.pilots == Pilots::when_short && short_in_a_row_ >= kShortEnough);
   // What every task gets by the site's `gres` cannot be dealt out again.
-  const bool possible = options_.site.gres.empty() && !nodes_.at(static_cast<std::size_t>(a.node)).no_pilots;
+  const bool possible =
+      options_.site.gres.empty() && steady() >= nodes_.at(static_cast<std::size_t>(a.node)).pilots_from;
   return worth_it && possible && has(outside, a.asked) ? start_pilot(a.node, outside) : nullptr;
 }
 
@@ -240,7 +238,7 @@ void SlurmWorld::pilot_over(NodeId node) {
     done_.insert(mark);
   else if (pilot.life.listed())
     to_cancel_.insert(*pilot.life.job());
-  if (!ended.ran) nodes_.at(static_cast<std::size_t>(node)).no_pilots = true;
+  if (!ended.ran) nodes_.at(static_cast<std::size_t>(node)).pilots_from = steady() + kNoPilots;
   for (auto& [task, a] : attempts_) {
     if (a->node != node || !a->in_pilot || !a->life || a->life->ended()) continue;
     step_is_over(*a, phase_of_steps(ended),

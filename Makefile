@@ -11,6 +11,7 @@ run: build
 	$(BUILD)/bin/tandem tune examples/tune-lenet-digits.yaml
 
 test: setup
+	@tools/setup slurm
 	cmake --preset release -Wno-dev >/dev/null
 	cmake --build $(BUILD) -j$(JOBS)
 	$(CTEST) --test-dir $(BUILD)
@@ -24,7 +25,7 @@ fuzz: setup
 
 build: setup
 	cmake --preset release -Wno-dev >/dev/null
-	cmake --build $(BUILD) -j$(JOBS) --target tandem tandem-trainer tandem-kernel
+	cmake --build $(BUILD) -j$(JOBS) --target tandem tandem-trainer tandem-slurm-agent tandem-kernel
 
 setup:
 	@tools/setup
@@ -44,14 +45,15 @@ tsan: export OMP_NUM_THREADS = 1
 tsan: export TANDEM_ONE_CORE = 1  # libtorch's own OpenMP looks like races to it
 tsan: export TSAN_OPTIONS = suppressions=$(CURDIR)/tools/tsan.supp:halt_on_error=0
 asan tsan: setup
+	@tools/setup slurm
 	cmake --preset $@ -Wno-dev >/dev/null
 	cmake --build build/$@ -j$(JOBS)
 	$(CTEST) --test-dir build/$@ --timeout 3600
 
 coverage: setup
-	@tools/setup develop
+	@tools/setup develop slurm
 	cmake --preset coverage -Wno-dev >/dev/null
-	cmake --build build/coverage -j$(JOBS) --target event_test tune_test place_test stats_test control_test store_test local_test contract_test
+	cmake --build build/coverage -j$(JOBS) --target event_test tune_test place_test stats_test control_test store_test local_test slurm_test contract_test
 	find build/coverage -name '*.gcda' -delete
 	$(CTEST) --test-dir build/coverage -E '^(e2e|house|python|.*NOT_BUILT)'
 	gcovr --root . --object-directory build/coverage --exclude '.*_test\.cpp' --exclude-throw-branches \

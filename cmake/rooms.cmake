@@ -1,9 +1,10 @@
 # One target per folder of src/: the link line is the layering rule (tools/check_layers checks the includes).
 #
-#   tandem_room(NAME [FOLDER f] [LINK targets of ours...] [EXTERNAL libraries...])
+#   tandem_room(NAME [FOLDER f] [TESTS_AS_ONE] [LINK targets of ours...] [EXTERNAL libraries...])
 #
 # makes the library tandem_NAME from the folder's sources, the test program NAME_test from its *_test.cpp, and
-# with TANDEM_FUZZ one libFuzzer program from each *_fuzz.cpp.
+# with TANDEM_FUZZ one libFuzzer program from each *_fuzz.cpp. TESTS_AS_ONE: the tests share what is slow to start, so
+# they run in one process.
 function(tandem_fuzzer SOURCE LIBRARY)
   get_filename_component(stem ${SOURCE} NAME_WE)
   add_executable(${stem} ${SOURCE})
@@ -13,7 +14,7 @@ function(tandem_fuzzer SOURCE LIBRARY)
 endfunction()
 
 function(tandem_room NAME)
-  cmake_parse_arguments(ROOM "" "FOLDER" "LINK;EXTERNAL" ${ARGN})
+  cmake_parse_arguments(ROOM "TESTS_AS_ONE" "FOLDER" "LINK;EXTERNAL" ${ARGN})
   if(NOT ROOM_FOLDER)
     set(ROOM_FOLDER ${NAME})
   endif()
@@ -43,6 +44,11 @@ function(tandem_room NAME)
   elseif(tests)
     add_executable(${NAME}_test ${tests})
     target_link_libraries(${NAME}_test PRIVATE tandem_${NAME} GTest::gtest_main)
-    gtest_discover_tests(${NAME}_test DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+    if(ROOM_TESTS_AS_ONE)
+      add_test(NAME ${NAME}_test COMMAND ${NAME}_test)
+      set_tests_properties(${NAME}_test PROPERTIES TIMEOUT 300)
+    else()
+      gtest_discover_tests(${NAME}_test DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+    endif()
   endif()
 endfunction()

@@ -88,7 +88,7 @@ void reset_signals() {
   if (null >= 0) ::dup2(null, STDIN_FILENO);
   if (launch.output >= 0) {
     ::dup2(launch.output, STDOUT_FILENO);
-    ::dup2(launch.output, STDERR_FILENO);
+    ::dup2(launch.errors >= 0 ? launch.errors : launch.output, STDERR_FILENO);
   }
   if (launch.inherited >= 0) ::fcntl(launch.inherited, F_SETFD, 0);
   char byte = 0;

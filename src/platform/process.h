@@ -28,6 +28,7 @@ struct Launch {
   std::string mark;       // unique: names this attempt in the environment of all its processes
   int inherited = -1;     // a descriptor the program keeps, under the same number
   int output = -1;        // its standard output and error
+  int errors = -1;        // its standard error, where that goes elsewhere
   std::vector<int> cpus;  // empty: wherever this process may run
   Bytes data_limit = 0;   // RLIMIT_DATA; 0: none
   std::string folder;     // where it runs; empty: where this process does

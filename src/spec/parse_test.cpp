@@ -1,6 +1,8 @@
 #include "spec/parse.h"
 
 #include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <fstream>

@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <array>
+
 #include "control/ports.h"
 #include "platform/temporary.h"
 #include "runtime/local/world.h"
+#include "runtime/slurm/cluster_testing.h"
+#include "runtime/slurm/world.h"
 #include "sim/programs_testing.h"
 #include "sim/world.h"
 
@@ -14,6 +18,7 @@ namespace {
 // A world under test, and how to say in it "a program that does this".
 struct Candidate {
   virtual ~Candidate() = default;
+  virtual std::string missing() { return ""; }  // why it cannot be tested here
   virtual control::World& world() = 0;
   virtual spec::Program well_behaved() = 0;  // reports each epoch, keeps checkpoints
   virtual spec::Program hanging() = 0;       // starts, never reports
@@ -24,7 +29,11 @@ using Factory = std::unique_ptr<Candidate> (*)();
 class WorldContract : public testing::TestWithParam<Factory> {
  protected:
   WorldContract() : candidate_(GetParam()()) {
+    if (!candidate_->missing().empty()) return;
     for (const auto& node : candidate_->world().nodes()) view_.apply(Event{Seconds{1}, node});
+  }
+  void SetUp() override {
+    if (const auto why = candidate_->missing(); !why.empty()) GTEST_SKIP() << why;
   }
   void submit(spec::Program program, std::int64_t epochs = 3, Seconds stall = Seconds{60}) {
     spec::TrainJob job;
@@ -249,8 +258,41 @@ std::unique_ptr<Candidate> make_simulated() {
   return std::make_unique<SimulatedCandidate>();
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, WorldContract, testing::Values(&make_local, &make_simulated),
-                         [](const auto& of) { return std::string(of.index == 0 ? "Local" : "Simulated"); });
+// The same program again, as jobs of a real Slurm on loopback.
+struct SlurmCandidate final : Candidate {
+  explicit SlurmCandidate(slurm::Pilots pilots) {
+    if (!missing().empty()) return;
+    slurm::SlurmOptions options;
+    static int runs = 0;
+    options.run = "contract-" + std::to_string(::getpid()) + "-" + std::to_string(++runs);
+    options.folder = folder_.path();
+    options.agent = SLURM_AGENT;
+    options.grace = Seconds{0.5};
+    options.poll = Seconds{0.3};
+    options.pilots = pilots;
+    world_ = std::make_unique<slurm::SlurmWorld>(options);
+  }
+  std::string missing() override { return slurm::TestCluster::instance().missing(); }
+  control::World& world() override { return *world_; }
+  spec::Program well_behaved() override { return {"", "", {SPEAKER}}; }
+  spec::Program hanging() override { return {"", "", {SPEAKER, "--hang-at", "1"}}; }
+
+  platform::TemporaryFolder folder_;
+  std::unique_ptr<slurm::SlurmWorld> world_;
+};
+
+std::unique_ptr<Candidate> make_slurm() {
+  return std::make_unique<SlurmCandidate>(slurm::Pilots::never);
+}
+
+std::unique_ptr<Candidate> make_slurm_pilots() {
+  return std::make_unique<SlurmCandidate>(slurm::Pilots::always);
+}
+
+constexpr std::array kNames{"Local", "Simulated", "Slurm", "SlurmPilots"};
+INSTANTIATE_TEST_SUITE_P(Worlds, WorldContract,
+                         testing::Values(&make_local, &make_simulated, &make_slurm, &make_slurm_pilots),
+                         [](const auto& of) { return std::string(kNames.at(of.index)); });
 
 }  // namespace
 }  // namespace tandem

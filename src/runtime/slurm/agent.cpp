@@ -1,0 +1,227 @@
+#include "runtime/slurm/agent.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+
+#include "base/error.h"
+#include "platform/process.h"
+#include "protocol/message.h"
+#include "runtime/slurm/agent_link.h"
+
+namespace tandem::slurm {
+namespace {
+
+using platform::Descriptor;
+
+double steady() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The CPUs Slurm bound us to; none when it bound us to nothing.
+std::vector<int> bound_cpus(int cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) != cores) return {};
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+// One run of one program.
+class Agent {
+ public:
+  explicit Agent(const Ticket& ticket) : ticket_(ticket), record_(new_record(ticket)) {}
+
+  int run() {
+    signals_ = catch_signals();
+    world_ = AgentLink(ticket_);
+    if (!world_) return give_up("Tandem cannot be reached; is its machine's firewall open to the nodes?");
+    begin();
+    if (!join()) return give_up("Tandem did not want this attempt any more");
+    if (const int error = platform::open_gate(child_))
+      record_.could_not_start =
+          ticket_.command[0] + ": " + ::strerror(error) + "; is it installed on the node?";
+    while (!ended_) look();
+    return finish();
+  }
+
+ private:
+  void begin() {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("making a socket");
+    program_.reset(ends[0]);
+    Descriptor theirs(ends[1]);
+    Descriptor output(::open(ticket_.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    if (!output) throw_errno("opening " + ticket_.output.string());
+    platform::Launch launch;
+    launch.arguments = ticket_.command;
+    launch.environment = ticket_.environment;
+    launch.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
+    launch.mark = ticket_.mark;
+    launch.inherited = theirs.get();
+    launch.output = output.get();
+    launch.data_limit = ticket_.data_limit;
+    child_ = platform::launch(launch);
+    record_.began = wall_clock();
+  }
+
+  bool join() {
+    world_.send(Join{ticket_.mark, ticket_.token, record_.node, record_.job, child_.pid, child_.started,
+                     bound_cpus(ticket_.cores)});
+    for (const double until = steady() + kPatience; world_ && !may_go_ && steady() < until && !asked_to_end_;)
+      look();
+    return may_go_ && world_;
+  }
+
+  void look() {
+    std::array<pollfd, 4> on{{{world_.descriptor(), POLLIN, 0},
+                              {program_.get(), POLLIN, 0},
+                              {child_.pidfd.get(), POLLIN, 0},
+                              {signals_.get(), POLLIN, 0}}};
+    const double left = kill_at_ > 0 ? kill_at_ - steady() : 1;
+    ::poll(on.data(), on.size(), left > 0 ? static_cast<int>(left * 1000) + 1 : 0);
+    if (on[3].revents) heard_signal();
+    if (on[1].revents || on[2].revents) heard_program();
+    if (on[0].revents) heard_world();
+    if (kill_at_ > 0 && steady() >= kill_at_) kill_all();
+    if (on[2].revents) ended_ = true;
+  }
+
+  void heard_program() {
+    std::array<char, 1 << 16> bytes;
+    while (program_) {
+      const ssize_t got = ::recv(program_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+      if (got < 0 && errno == EINTR) continue;
+      if (got == 0) program_.reset();
+      if (got <= 0) return;
+      try {
+        said_.feed({bytes.data(), static_cast<std::size_t>(got)});
+        while (auto line = said_.next()) send(Said{std::move(*line)});
+      } catch (const protocol::ProtocolError& e) {
+        send(Broke{e.what()});
+        program_.reset();
+      }
+    }
+  }
+
+  void heard_world() {
+    if (!world_) return;
+    for (const auto& order : world_.receive()) obey(order);
+    if (!world_) lost_world();
+  }
+
+  void obey(const ToAgent& order) {
+    if (std::holds_alternative<Go>(order)) {
+      may_go_ = true;
+    } else if (const auto* tell = std::get_if<Tell>(&order)) {
+      const std::string line = tell->line + "\n";
+      if (program_) [[maybe_unused]]
+        auto sent = ::send(program_.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    } else if (const auto* signal = std::get_if<Signal>(&order)) {
+      told_to_end_ = true;
+      if (signal->number == SIGKILL)
+        kill_all();
+      else
+        ::kill(-child_.pid, signal->number);
+    }
+  }
+
+  void lost_world() {
+    world_.close();
+    record_.lost_tandem = true;
+    program_.reset();
+    ask_to_end();
+  }
+
+  void heard_signal() {
+    signalfd_siginfo info;
+    while (::read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
+      record_.asked_by_slurm = asked_to_end_ = true;
+      ask_to_end();
+    }
+  }
+
+  // Slurm signals the program and us, in any order: ours may be on its way.
+  void was_it_slurm() {
+    constexpr int kOnItsWay = 500;  // ms
+    pollfd on{signals_.get(), POLLIN, 0};
+    signalfd_siginfo signal;
+    if (::poll(&on, 1, kOnItsWay) > 0 && ::read(signals_.get(), &signal, sizeof(signal)) > 0)
+      record_.asked_by_slurm = true;
+  }
+
+  void ask_to_end() {
+    ::kill(-child_.pid, SIGTERM);
+    if (kill_at_ == 0) kill_at_ = steady() + ticket_.grace.value;
+  }
+
+  void kill_all() {
+    kill_at_ = 0;
+    ::kill(-child_.pid, SIGKILL);
+    for (pid_t pid : platform::marked_processes(ticket_.mark)) ::kill(pid, SIGKILL);
+  }
+
+  void send(const FromAgent& message) {
+    if (!world_) return;
+    world_.send(message);
+    if (!world_) lost_world();
+  }
+
+  // Nothing of the program has run.
+  int give_up(const char* why) {
+    std::fprintf(stderr, "tandem-slurm-agent: %s\n", why);
+    if (child_.pid > 0) {
+      child_.gate.reset();
+      ::kill(child_.pid, SIGKILL);
+      ::waitpid(child_.pid, nullptr, 0);
+    }
+    record_.could_not_start = why;
+    record_.ended = wall_clock();
+    write_record(ticket_.record, record_);
+    return 1;
+  }
+
+  int finish() {
+    heard_program();  // its last words
+    kill_all();       // before it is reaped: its number is still its own
+    siginfo_t info{};
+    ::waitid(P_PIDFD, static_cast<id_t>(child_.pidfd.get()), &info, WEXITED);
+    const bool by_others = info.si_code != CLD_EXITED && info.si_status == SIGTERM && !told_to_end_;
+    if (by_others && !record_.asked_by_slurm && world_) was_it_slurm();
+    record_.signalled = info.si_code != CLD_EXITED;
+    record_.status = info.si_status;
+    record_.ended = wall_clock();
+    write_record(ticket_.record, record_);
+    send(Exited{record_});
+    return record_.signalled ? 128 + record_.status : record_.status;
+  }
+
+  const Ticket& ticket_;
+  ExitRecord record_;
+  platform::Child child_;
+  AgentLink world_;
+  Descriptor program_, signals_;
+  protocol::LineReader said_;
+  bool may_go_ = false, ended_ = false, asked_to_end_ = false, told_to_end_ = false;
+  double kill_at_ = 0;
+};
+
+}  // namespace
+
+int run_agent(const Ticket& ticket) {
+  if (!claim(ticket)) return kUsedTicket;
+  return Agent(ticket).run();
+}
+
+}  // namespace tandem::slurm

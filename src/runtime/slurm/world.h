@@ -1,0 +1,217 @@
+// The world that is a Slurm cluster: each task a job of its own on the node it was granted, or, where tasks
+// are short, a step of a longer job there (world_pilots.cpp), with exactly its cores, memory, GPUs and clock.
+// Needs nothing of the site but sbatch, squeue, scancel and sinfo: no root, no accounting, no change of
+// configuration; and a folder that this machine and all nodes see under the same path.
+//
+// One thread, no polling of programs: it sleeps in epoll on its agents' connections (wire.h) and Slurm's
+// commands, which run beside it (commands.h). squeue is asked every `poll`, and never more than a tenth of
+// the time.
+//
+// What the site decides is waited for: a Start ends when the program begins, and Slurm may let it wait for
+// hours. The world keeps its own books of cores and memory and refuses what can never fit beside what it has
+// granted.
+//
+// Resize, Hold and the end of a job's time are moves: a program that keeps checkpoints is stopped after a
+// report (or at once, when it is at work: it then repeats that epoch) and goes on from its checkpoint in a
+// new job, in the same attempt. One that keeps none is not resized, and keeps its cores while it is held.
+//
+// A token is new for each submission and each start of Tandem, so what a crash left in Slurm's queue cannot
+// join: `reconcile` cancels it by its comment, and what turns up later is cancelled when it is seen.
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "control/ports.h"
+#include "runtime/slurm/commands.h"
+#include "runtime/slurm/life.h"
+#include "runtime/slurm/links.h"
+#include "runtime/slurm/submit.h"
+#include "runtime/slurm/talk.h"
+
+namespace tandem::slurm {
+
+// Whether tasks run as steps of one long job a node, the pilot: a step starts in a twentieth of the time.
+enum class Pilots { never, when_short, always };
+
+struct SlurmOptions {
+  std::string run;                         // its id: part of every mark
+  std::filesystem::path folder;            // the run's, on a file system all nodes see
+  std::string trainer = "tandem-trainer";  // runs built-in models
+  std::string agent = "tandem-slurm-agent";
+  std::map<std::string, std::string> environment;  // for every program
+  Site site;
+  Seconds grace{5};  // between asking a program to end and making it
+  Seconds poll{2};   // of squeue
+  LifeOptions life;
+  Pilots pilots = Pilots::when_short;
+  Seconds short_task{30};   // when the last three ended sooner, pilots are worth it
+  Seconds pilot_idle{60};   // so long a pilot without tasks is kept
+  Seconds nodes_every{30};  // sinfo is asked: nodes come, go and change
+  // Where agents find this machine; empty: its addresses, or the loopback when that is all the cluster is.
+  std::vector<std::string> addresses;
+};
+
+class SlurmWorld final : public control::World {
+ public:
+  explicit SlurmWorld(SlurmOptions);  // UserError for names that cannot be given to Slurm
+  SlurmWorld(const SlurmWorld&) = delete;
+  ~SlurmWorld() override;  // ends everything it started
+
+  Seconds now() override;
+  std::vector<NodeJoined> nodes() override;
+  void carry_out(const Decision&, const View&) override;
+  std::vector<Event> wait(Seconds at_most) override;
+  std::vector<Event> reconcile(const View&) override;
+
+  // Makes a waiting `wait` return; safe in a signal handler and from other threads.
+  void interrupt();
+
+ private:
+  struct Node {
+    std::string name, type;
+    Resources capacity;
+    int free_cores = 0;
+    Bytes free_memory = 0;
+    int free_gpus = 0;
+    Seconds pilots_from{};  // steady; later when one could not be started
+  };
+  struct Pilot {
+    int number = 1;  // of its node
+    Life life;
+    Resources size, free;  // of its job; what is not given to steps
+    bool retired = false;  // takes no new tasks
+    bool ending = false;
+    Seconds idle_from, next_cancel{};
+  };
+  // Why a job is ended that shall go on in another one.
+  enum class Move { none, parked, resized, renewed };
+  struct Attempted {
+    TaskId task = 0;
+    Attempt number = 1;
+    NodeId node = 0;
+    Resources granted;
+    DecisionId start_decision = 0;
+    bool started = false;  // TaskStarted was said
+    spec::TrainJob job;
+    Talk talk;
+    int submission = 0;
+    std::optional<Life> life;    // none: nothing is submitted
+    Resources asked;             // of Slurm, for this submission
+    bool in_pilot = false;       // a step, not a job
+    bool step_sent = false;      // its pilot was told to start it
+    Seconds began;               // steady, of its program
+    bool submit_unsure = false;  // Slurm did not answer; once that is settled, submit again
+    Move move = Move::none;
+    bool parked = false;               // its cores are others'
+    std::optional<DecisionId> resize;  // without outcome yet
+    Resources before_resize;
+    bool told_to_stop = false;
+    std::optional<std::pair<Failure, std::string>> verdict;  // why we ended it ourselves
+    std::optional<Seconds> kill_at, stall_at, cancel_at;     // steady
+    Seconds next_cancel;
+    std::int64_t epoch_at_submit = 0;
+    std::uintmax_t output_from = 0;
+    Resources holds() const {  // of its node, in our books
+      Resources held = granted;
+      if (parked) held.cores = 0;
+      return held;
+    }
+  };
+  struct Carry;  // visits decisions
+
+  // decisions (world.cpp)
+  void start(DecisionId, const Start&, const View&);
+  void resize(DecisionId, Attempted&, const Resize&);
+  void leave(Attempted&);
+  void hold(Attempted&);
+  void go_on(Attempted&, std::int64_t epoch);
+  void stop(Attempted&);
+  // what agents say, and how it ends (world_ends.cpp)
+  void heard(const std::string& mark, const FromAgent&);
+  void left(const std::string& mark);
+  void joined(Attempted&, const Join&);
+  void said(Attempted&, const std::string& line);
+  void begin_program(Attempted&);
+  void tell(Attempted&, const std::string& line);
+  void condemn(Attempted&, Failure, const std::string& why);
+  void settle();
+  void over(Attempted&);
+  void back_to_former_size(Attempted&, const std::string& why);
+  void fail(Attempted&, Failure, const std::string& detail);
+  void finish(TaskId, EventBody last);
+  bool look(Seconds at_most);
+  void check_deadlines();
+  Seconds until_next(Seconds at_most) const;
+  // nodes (world_nodes.cpp)
+  std::vector<NodeJoined> learn_nodes(const SlurmNodes&);  // those that changed
+  void ask_nodes();
+  // jobs (world_jobs.cpp)
+  void submit(Attempted&);
+  void submit_job(Attempted&);
+  Submission submission_for(const Attempted&) const;
+  Ticket blank_ticket(const Mark&);
+  Ticket ticket_for(const Attempted&);
+  void told(Life&, const CommandResult& of_sbatch);
+  void submitted(const Mark&, const CommandResult&);
+  void ask_queue();
+  void heard_queue(const Queue&, Seconds asked);
+  void cancel_jobs();
+  void look_for_records();
+  void end_orphans();
+  bool ended_well(const View&, const TaskView&) const;
+  void copy_checkpoints(TaskId from, TaskId to);
+
+  // pilots (world_pilots.cpp)
+  Mark mark_of_pilot(NodeId, int number) const;
+  Resources asked_for(const Attempted&) const;
+  Resources room_outside(const Attempted& but) const;
+  Pilot* pilot_for(const Attempted&);
+  Pilot* start_pilot(NodeId, const Resources& size);
+  void join_pilot(Attempted&, Pilot&);
+  void run_step(Attempted&, Pilot&);
+  void leave_pilot(Attempted&, bool recorded);
+  void heard_pilot(const Mark&, const FromAgent&);
+  void step_is_over(Attempted&, JobPhase, const std::string& why);
+  void pilot_left(const Mark&);
+  void look_after_pilots();
+  bool look_after_steps(NodeId, const Pilot&);
+  void pilot_over(NodeId);
+
+  bool fits(const Node&, const Resources& before, const Resources& now) const;
+  std::string no_room(const Node&, const Resources& wanted) const;
+  // `now` instead of `before`.
+  void take(NodeId, const Resources& before, const Resources& now);
+  Attempted* find(TaskId, Attempt);
+  Attempted* find(const std::string& mark);
+  Mark mark_of(const Attempted& a) const { return {options_.run, a.task, a.number, a.submission}; }
+  std::filesystem::path task_folder(TaskId) const;
+  std::filesystem::path job_file(const Mark&, const char* what) const;
+  std::filesystem::path output_file(TaskId) const;
+  void refuse(DecisionId, const std::string& reason);
+  void happened(EventBody);
+  void note(TaskId, const std::string& line);
+
+  SlurmOptions options_;
+  Commands commands_;
+  std::unique_ptr<Links> links_;
+  platform::Descriptor wake_;
+  std::vector<std::string> reachable_at_;
+  std::vector<Node> nodes_;
+  std::map<TaskId, std::unique_ptr<Attempted>> attempts_;  // the live ones
+  std::map<NodeId, Pilot> pilots_;
+  int short_in_a_row_ = 0;          // tasks
+  std::set<std::string> done_;      // marks whose record we have: Slurm may list them a little longer
+  std::set<SlurmJobId> to_cancel_;  // of attempts that are over, and orphans
+  bool queue_asked_ = false, nodes_asked_ = false;
+  Seconds next_queue_, next_nodes_;
+  std::multimap<double, DecisionId> wakes_;  // by wall clock
+  std::deque<Event> pending_;
+};
+
+}  // namespace tandem::slurm

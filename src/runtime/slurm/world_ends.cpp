@@ -1,0 +1,166 @@
+// The Slurm world: what agents say, and what the end of a job means for its attempt.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include "runtime/local/attempt.h"
+#include "runtime/slurm/clock.h"
+#include "runtime/slurm/world.h"
+
+namespace tandem::slurm {
+namespace {
+
+const Resources kNothing{0, 0, 1.0};
+
+}  // namespace
+
+// ---- what agents say ----
+
+void SlurmWorld::heard(const std::string& mark, const FromAgent& message) {
+  if (const auto parsed = parse_mark(mark); parsed && parsed->attempt == 0)
+    return heard_pilot(*parsed, message);
+  Attempted* a = find(mark);
+  if (!a || !a->life) return;
+  if (const auto* join = std::get_if<Join>(&message))
+    joined(*a, *join);
+  else if (const auto* line = std::get_if<Said>(&message))
+    said(*a, line->line);
+  else if (const auto* broke = std::get_if<Broke>(&message))
+    condemn(*a, Failure::bad_report, broke->why);
+  else if (const auto* exited = std::get_if<Exited>(&message))
+    a->life->recorded(exited->record);
+}
+
+void SlurmWorld::left(const std::string& mark) {
+  if (const auto parsed = parse_mark(mark); parsed && parsed->attempt == 0) return pilot_left(*parsed);
+  if (Attempted* a = find(mark); a && a->life) a->life->left(steady());
+}
+
+void SlurmWorld::joined(Attempted& a, const Join& join) {
+  if (a.told_to_stop || a.verdict || a.move != Move::none || a.life->wants_cancel()) {
+    links_->forget(text(mark_of(a)));  // too late: nothing of it has run
+    return;
+  }
+  a.life->joined(steady());
+  links_->send(text(mark_of(a)), Go{});
+  a.talk.stretch_from = a.began = steady();
+  if (!a.talk.plain()) a.stall_at = steady() + a.job.limits.stall;
+  if (!std::exchange(a.started, true))
+    happened(TaskStarted{a.task, a.number, a.start_decision, join.pid, join.pid_started, join.cpus});
+  if (a.resize) happened(SystemChanged{a.task, a.number, *std::exchange(a.resize, std::nullopt), a.granted});
+}
+
+void SlurmWorld::said(Attempted& a, const std::string& line) {
+  if (a.verdict) return;
+  try {
+    Heard heard = hear(a.talk, line, steady());
+    if (!heard.cannot_begin.empty()) condemn(a, Failure::could_not_start, heard.cannot_begin);
+    if (heard.wants_begin) begin_program(a);
+    if (heard.checkpoint)
+      happened(CheckpointTaken{a.task, a.number, *std::exchange(a.talk.checkpoint_asked, std::nullopt),
+                               *heard.checkpoint});
+    if (heard.epoch) {
+      heard.epoch->task = a.task;
+      heard.epoch->attempt = a.number;
+      happened(std::move(*heard.epoch));
+      a.stall_at.reset();
+      if (a.told_to_stop || a.move != Move::none) {  // it was at work when it was asked to end
+        a.talk.gated = a.move != Move::none;
+        tell(a, answer(a.talk, true, steady()));
+      }
+    }
+    if (!heard.past_the_end.empty()) {
+      note(a.task, heard.past_the_end);
+      if (a.talk.plain())
+        tell(a, answer(a.talk, false, steady()));
+      else
+        stop(a);
+    }
+  } catch (const protocol::ProtocolError& e) {
+    condemn(a, Failure::bad_report, e.what());
+  }
+}
+
+void SlurmWorld::begin_program(Attempted& a) {
+  tell(a, protocol::line(protocol::FromTandem(a.talk.begin)));
+  if (!a.talk.plain()) a.stall_at = steady() + a.job.limits.stall;
+}
+
+// One that cannot be told is gone; its life says so.
+void SlurmWorld::tell(Attempted& a, const std::string& line) {
+  links_->send(text(mark_of(a)), Tell{line});
+}
+
+void SlurmWorld::condemn(Attempted& a, Failure failure, const std::string& why) {
+  if (!a.verdict) a.verdict.emplace(failure, why);
+  a.stall_at.reset();
+  if (!a.life) return;
+  if (!links_->send(text(mark_of(a)), Signal{SIGKILL})) a.life->cancel(why);
+}
+
+// ---- how it ends ----
+
+// A job has ended: the attempt goes on in another one, or has ended with it.
+void SlurmWorld::over(Attempted& a) {
+  const Ended ended = *a.life->ended();
+  const bool time_was_up = ended.end == End::timed_out ||
+                           (ended.record && ended.record->asked_by_slurm && a.life->time_is_up(steady()));
+  const std::string mark = text(mark_of(a));
+  links_->forget(mark);
+  if (ended.ran) short_in_a_row_ = steady() - a.began < options_.short_task ? short_in_a_row_ + 1 : 0;
+  if (a.in_pilot)
+    leave_pilot(a, ended.record.has_value());
+  else if (ended.record)
+    done_.insert(mark);
+  else if (a.life->listed())
+    to_cancel_.insert(*a.life->job());
+  a.life.reset();
+  a.kill_at.reset();
+  a.stall_at.reset();
+  a.cancel_at.reset();
+  const Move move = std::exchange(a.move, Move::none);
+  if (a.told_to_stop) return finish(a.task, TaskEnded{a.task, a.number, {}});
+  if (a.verdict) return fail(a, a.verdict->first, a.verdict->second);
+  if (move == Move::parked && a.parked) return;  // until it is given cores again
+  if (move != Move::none || (ended.end == End::refused && a.submit_unsure)) return submit(a);
+  if (time_was_up && a.talk.keeps_checkpoints && a.talk.last_epoch > a.epoch_at_submit) return submit(a);
+  if (ended.end == End::refused && a.resize) return back_to_former_size(a, ended.detail);
+  if (ended.end == End::refused && !a.started) {
+    const auto decision = a.start_decision;
+    return finish(a.task, DecisionRefused{decision, "Slurm does not take it: " + ended.detail});
+  }
+  const auto judgement = judge(ended, a.talk);
+  if (judgement.well) return finish(a.task, TaskEnded{a.task, a.number, {}});
+  fail(a, judgement.failure, judgement.detail);
+}
+
+void SlurmWorld::back_to_former_size(Attempted& a, const std::string& why) {
+  refuse(*std::exchange(a.resize, std::nullopt), "Slurm does not take it: " + why);
+  take(a.node, a.granted, a.before_resize);
+  a.granted = a.talk.begin.system = a.before_resize;
+  submit(a);
+}
+
+void SlurmWorld::fail(Attempted& a, Failure failure, const std::string& detail) {
+  finish(a.task, TaskFailed{a.task,
+                            a.number,
+                            failure,
+                            detail,
+                            local::tail_of(output_file(a.task), static_cast<off_t>(a.output_from)),
+                            {}});
+}
+
+void SlurmWorld::finish(TaskId task, EventBody last) {
+  const auto node = attempts_.extract(task);
+  const Attempted& a = *node.mapped();
+  take(a.node, a.holds(), kNothing);
+  happened(std::move(last));
+}
+
+void SlurmWorld::settle() {
+  std::vector<TaskId> ended;
+  for (const auto& [task, a] : attempts_)
+    if (a->life && a->life->ended()) ended.push_back(task);
+  for (TaskId task : ended) over(*attempts_.at(task));
+}
+
+}  // namespace tandem::slurm

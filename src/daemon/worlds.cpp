@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "measure/task_sensor.h"
+#include "runtime/slurm/world.h"
 #include "sim/programs_declared.h"
 #include "spec/parse_sim.h"
 
@@ -151,6 +152,61 @@ HostedWorld local_world(const WorldWish& wish) {
   return out;
 }
 
+// A world whose nodes are known by name elsewhere: what is stated of them there is added when they join.
+class DescribedWorld final : public control::World {
+ public:
+  struct Stated {
+    std::string type;
+    NodeTraits traits;
+  };
+  DescribedWorld(std::unique_ptr<control::World> world, std::map<std::string, Stated> stated)
+      : world_(std::move(world)), stated_(std::move(stated)) {}
+
+  Seconds now() override { return world_->now(); }
+  void carry_out(const Decision& decision, const View& view) override { world_->carry_out(decision, view); }
+  std::vector<NodeJoined> nodes() override {
+    auto out = world_->nodes();
+    for (auto& node : out) describe(node);
+    return out;
+  }
+  std::vector<Event> wait(Seconds at_most) override { return described(world_->wait(at_most)); }
+  std::vector<Event> reconcile(const View& view) override { return described(world_->reconcile(view)); }
+
+ private:
+  void describe(NodeJoined& node) const {
+    const auto found = stated_.find(node.name);
+    if (found != stated_.end()) node.type = found->second.type, node.traits = found->second.traits;
+  }
+  std::vector<Event> described(std::vector<Event> events) const {
+    for (auto& event : events)
+      if (auto* node = std::get_if<NodeJoined>(&event.body)) describe(*node);
+    return events;
+  }
+
+  std::unique_ptr<control::World> world_;
+  std::map<std::string, Stated> stated_;
+};
+
+HostedWorld slurm_world(const WorldWish& wish) {
+  slurm::SlurmOptions options{.run = wish.run, .folder = wish.folder, .trainer = wish.trainer};
+  options.agent = (wish.programs / "tandem-slurm-agent").string();
+  options.site = {.partition = wish.slurm.partition,
+                  .account = wish.slurm.account,
+                  .qos = wish.slurm.qos,
+                  .constraint = wish.slurm.constraint};
+  options.site.time = wish.slurm.time;
+  auto world = std::make_unique<slurm::SlurmWorld>(std::move(options));
+  HostedWorld out;
+  out.interrupt = [world = world.get()] { world->interrupt(); };
+  out.world = std::move(world);
+  if (wish.nodes.empty()) return out;
+  std::map<std::string, DescribedWorld::Stated> stated;
+  for (const auto& group : simulated_nodes(spec::load_cluster(wish.nodes)))
+    stated[group.name] = {group.type, group.traits};
+  out.world = std::make_unique<DescribedWorld>(std::move(out.world), std::move(stated));
+  return out;
+}
+
 HostedWorld simulated_world(const WorldWish& wish) {
   const auto cluster = spec::load_cluster(wish.nodes.empty() ? "heats" : wish.nodes);
   auto world = std::make_unique<PacedWorld>(simulated_nodes(cluster), wish.pace);
@@ -207,6 +263,7 @@ std::vector<sim::NodeGroup> simulated_nodes(const spec::Cluster& cluster) {
 const std::vector<ChoiceEntry>& worlds() {
   static const std::vector<ChoiceEntry> table = {
       {"local", "this machine, whole or split into --nodes"},
+      {"slurm", "a Slurm cluster, as its user; --nodes may state the power and pace of nodes by name"},
       {"sim", "a simulated cluster (--nodes) whose clock follows the real one (--pace)"},
   };
   return table;
@@ -214,6 +271,7 @@ const std::vector<ChoiceEntry>& worlds() {
 
 HostedWorld make_world(const WorldWish& wish) {
   if (wish.world == "local") return local_world(wish);
+  if (wish.world == "slurm") return slurm_world(wish);
   if (wish.world == "sim") return simulated_world(wish);
   std::vector<std::string> names;
   for (const auto& entry : worlds()) names.push_back(entry.name);

@@ -41,11 +41,11 @@ void Round::make_room(TaskId id) {
         later.give_back(task(other));
     soon_ = std::move(later.pools);
   }
-  const auto types = ranked(id, wish);
+  const auto types = all_ranked(id, wish);
   std::vector<Share> taken;
   for (const auto type : types)  // room is on its way
     if ((*soon_)[type].take(wish.part, 1, taken, ranking(id).where(type))) return;
-  for (const auto type : ranking(id).allowed(wish, all_types_))
+  for (const auto type : types)
     if (evict_on(id, type, *soon_)) return;
 }
 
@@ -187,7 +187,7 @@ std::optional<Seconds> Round::expected_start(TaskId id) {
       const auto wish = wish_of(view_, task(*next));
       std::vector<Share> taken;
       std::optional<std::uint32_t> type;
-      for (const auto candidate : ranked(*next, wish))
+      for (const auto candidate : all_ranked(*next, wish))
         if (later.pools[candidate].take(wish.part, 1, taken, ranking(*next).where(candidate))) {
           type = candidate;
           break;

@@ -62,6 +62,14 @@ std::vector<std::uint32_t> Round::ranked(TaskId id, const TaskWish& wish) {
   return out;
 }
 
+// The same, then those it may use that have no room now: weighers rank only those that have.
+std::vector<std::uint32_t> Round::all_ranked(TaskId id, const TaskWish& wish) {
+  auto out = ranked(id, wish);
+  for (const auto type : ranking(id).allowed(wish, all_types_))
+    if (std::find(out.begin(), out.end(), type) == out.end()) out.push_back(type);
+  return out;
+}
+
 void Round::go_on() {
   for (const TaskId id : view_.waiting) {
     const auto& t = task(id);

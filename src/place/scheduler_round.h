@@ -36,6 +36,7 @@ class Round {
   double weight(TaskId) const;  // HEATS' H for the task
   Ranking& ranking(TaskId);
   std::vector<std::uint32_t> ranked(TaskId, const TaskWish&);
+  std::vector<std::uint32_t> all_ranked(TaskId, const TaskWish&);
   double seconds(TaskId id, std::uint32_t type) const;
 
   bool place(TaskId);

@@ -72,6 +72,7 @@ class Agent {
     launch.inherited = theirs.get();
     launch.output = output.get();
     launch.data_limit = ticket_.data_limit;
+    launch.folder = ticket_.folder;
     child_ = platform::launch(launch);
     record_.began = wall_clock();
   }

@@ -40,6 +40,7 @@ std::string text(const Ticket& t) {
               {"record", t.record.string()},
               {"claim", t.claim.string()},
               {"data_limit", t.data_limit},
+              {"folder", t.folder},
               {"cores", t.cores},
               {"grace", t.grace.value}}
              .dump(1, ' ', false, Json::error_handler_t::replace) +
@@ -60,6 +61,7 @@ Ticket parse_ticket(const std::string& text) {
     t.record = json.at("record").get<std::string>();
     t.claim = json.at("claim").get<std::string>();
     json.at("data_limit").get_to(t.data_limit);
+    json.at("folder").get_to(t.folder);
     json.at("cores").get_to(t.cores);
     json.at("grace").get_to(t.grace.value);
     if (t.command.empty()) throw SystemError("a ticket without a command");

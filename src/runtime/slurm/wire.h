@@ -28,6 +28,7 @@ struct Ticket {
   std::map<std::string, std::string> environment;
   std::filesystem::path output, record, claim;
   Bytes data_limit = 0;  // of each process; 0: none
+  std::string folder;    // where the program runs; empty: where the job does
   int cores = 1;
   Seconds grace{5};  // between asking the program to end and making it
   bool operator==(const Ticket&) const = default;

@@ -102,6 +102,8 @@ Ticket SlurmWorld::ticket_for(const Attempted& a) {
   ticket.environment = local::environment_for(described);
   ticket.output = output_file(a.task);
   ticket.data_limit = a.granted.memory;
+  ticket.folder = program.folder;
+  ticket.environment["TANDEM_NODE"] = nodes_[static_cast<std::size_t>(a.node)].name;
   ticket.cores = a.granted.cores;
   ticket.environment.insert(options_.environment.begin(), options_.environment.end());
   return ticket;

@@ -4,13 +4,14 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "bench/sim_validation/report.h"
 
 namespace tandem::bench {
 namespace {
 
 constexpr double kDrops[] = {0, 0.1, 0.2, 0.4};
-constexpr double kHighShare = 0.1;
+constexpr std::size_t kOneHighIn = 10;
 
 bags::BagPolicy plain_policy(const Stage& stage, double drop) {
   bags::BagPolicy policy;
@@ -92,19 +93,34 @@ Calibration calibrate(Stage& stage, int runs) {
   return out;
 }
 
-place::DiasSystem system_of(Stage& stage, const Calibration& measured, double load) {
+Calibration refreshed(Stage& stage, Calibration before, int runs) {
+  for (const std::size_t which : {kHigh, kLow}) {
+    auto& of = before.classes[which];
+    const double now = median_execution(repeat(stage, which, runs, plain_policy(stage, 0)));
+    const double by = now / of.service();
+    for (auto& [drop, at] : of.by_drop) at.seconds *= by;
+    of.sprinting *= by;
+  }
+  return before;
+}
+
+std::vector<double> rates_of(const Calibration& measured, double load) {
+  const double high = measured.classes[kHigh].service(), low = measured.classes[kLow].service();
+  const double rate = load / ((high + (kOneHighIn - 1) * low) / kOneHighIn);
+  return {rate / kOneHighIn, rate * (kOneHighIn - 1) / kOneHighIn};
+}
+
+place::DiasSystem system_of(const Stage& stage, const Calibration& measured, double load) {
   place::DiasSystem system;
   for (const std::size_t which : {kHigh, kLow})
     system.classes.push_back({kNames[which],
                               fitted_job(measured.classes[which], stage.options().tasks, stage.slots()),
                               curve_of(measured.classes[which])});
-  const double high = measured.classes[kHigh].service(), low = measured.classes[kLow].service();
-  const double rate = load / (kHighShare * high + (1 - kHighShare) * low);
-  system.arrivals = stats::poisson({kHighShare * rate, (1 - kHighShare) * rate});
+  system.arrivals = stats::poisson(rates_of(measured, load));
   system.slots = stage.slots();
   system.power = measured.power;
   // As in the thesis: full, it lasts for 1.65 low jobs (22 kJ at 90 W, 148 s), and 6 minutes an hour return.
-  system.limit = place::SprintLimit{measured.power.extra() * Seconds{1.65 * low},
+  system.limit = place::SprintLimit{measured.power.extra() * Seconds{1.65 * measured.classes[kLow].service()},
                                     place::refill_for(measured.power, Seconds{360})};
   return system;
 }
@@ -123,13 +139,17 @@ std::optional<place::DiasDecision> deflate(const place::DiasSystem& system, cons
   return place::choose(system, targets, search);
 }
 
-std::vector<sim::DiasArrival> arrivals_of(const place::DiasSystem& system, std::size_t jobs,
+std::vector<bags::BagArrival> arrivals_of(const std::vector<double>& rates, std::size_t jobs,
                                           std::uint64_t seed) {
-  std::vector<place::DiasJob> described;
-  for (const auto& one : system.classes) described.push_back(one.job);
-  sim::DiasStream stream(system.arrivals, described, system.slots, seed);
-  std::vector<sim::DiasArrival> out;
-  while (out.size() < jobs) out.push_back(stream.next());
+  Random gaps(seed, hash_name("dias local gaps")), places(seed, hash_name("dias local places"));
+  std::vector<bags::BagArrival> out;
+  Seconds now{0};
+  std::size_t high = 0;
+  for (std::size_t i = 0; i < jobs; ++i) {
+    if (i % kOneHighIn == 0) high = i + places.below(kOneHighIn);
+    now += Seconds{gaps.exponential(1 / (rates[kHigh] + rates[kLow]))};
+    out.push_back({now, i == high ? kHigh : kLow});
+  }
   return out;
 }
 

@@ -7,7 +7,6 @@
 
 #include "bench/dias_local/stage.h"
 #include "place/dias_deflator.h"
-#include "sim/dias_stream.h"
 
 namespace tandem::bench {
 
@@ -30,13 +29,20 @@ struct Calibration {
 // `runs` jobs of each kind.
 Calibration calibrate(Stage&, int runs);
 
-// The machine as the deflator sees it, one high job to nine low ones at this load.
-place::DiasSystem system_of(Stage&, const Calibration&, double load);
+// The same, after looking again how fast this machine is by now: others work on it too.
+Calibration refreshed(Stage&, Calibration, int runs);
+
+// One high job to nine low ones at this load, in jobs a second.
+std::vector<double> rates_of(const Calibration&, double load);
+// The machine as the deflator sees it.
+place::DiasSystem system_of(const Stage&, const Calibration&, double load);
 // What the deflator chooses: high jobs lose nothing, low ones at most this.
 std::optional<place::DiasDecision> deflate(const place::DiasSystem&, const Calibration&, bool may_sprint,
                                            double low_loss);
 
-// The same for every policy and for the simulator.
-std::vector<sim::DiasArrival> arrivals_of(const place::DiasSystem&, std::size_t jobs, std::uint64_t seed);
+// Poisson arrivals, of which one in every ten is high: which one is drawn. The same for every policy and for
+// the simulator.
+std::vector<bags::BagArrival> arrivals_of(const std::vector<double>& rates, std::size_t jobs,
+                                          std::uint64_t seed);
 
 }  // namespace tandem::bench

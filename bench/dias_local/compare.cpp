@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/dias_server.h"
-
 namespace tandem::bench {
 namespace {
 
 using stats::Discipline;
+
+constexpr double kFarApart = 1e6;  // s
 
 double mean(const std::vector<double>& values) {
   double sum = 0;
@@ -49,56 +49,79 @@ std::vector<Contender> contenders(const place::DiasSystem& system, const place::
   return out;
 }
 
-Outcome really(Stage& stage, const Contender& contender, const Calibration& measured,
-               const std::vector<sim::DiasArrival>& arrivals) {
+void Real::play(Stage& stage, const Contender& contender, const Calibration& measured,
+                const std::vector<bags::BagArrival>& arrivals) {
   bags::BagPolicy policy{contender.discipline, {}, contender.limit, measured.power.extra()};
   for (const std::size_t which : {kHigh, kLow})
     policy.classes.push_back(
         {stage.options().tasks, contender.choice.drops[which], contender.choice.timeouts[which]});
-  std::vector<bags::BagArrival> jobs;
-  for (const auto& arrival : arrivals) jobs.push_back({Seconds{arrival.at}, arrival.which});
-  const auto played = stage.play(jobs, policy);
+  const auto played = stage.play(arrivals, policy);
+  std::vector<double> low;
+  for (std::size_t i = 0; i < played.run.ends.size(); ++i) {
+    const auto& end = played.run.ends[i];
+    classes_[end.which].responses.push_back(end.response().value);
+    classes_[end.which].losses.push_back(played.loss[i]);
+    if (end.which == kLow) low.push_back(end.response().value);
+  }
+  low_means_.push_back(mean(low));
+  busy_ += played.run.busy;
+  wasted_ += played.run.wasted;
+  sprinted_ += played.run.sprinted;
+  if (!played.run.energy) joules_.reset();
+  if (joules_) *joules_ += played.run.energy->joules;
+}
+
+Outcome Real::outcome() const {
   Outcome out;
-  for (const std::size_t which : {kHigh, kLow}) {
-    std::vector<double> responses, losses;
-    for (std::size_t i = 0; i < played.run.ends.size(); ++i) {
-      if (played.run.ends[i].which != which) continue;
-      responses.push_back(played.run.ends[i].response().value);
-      losses.push_back(played.loss[i]);
-    }
-    out.classes.push_back({mean(responses), p95(responses), mean(losses), responses.size()});
-  }
-  out.waste = played.run.waste();
-  out.sprinted = played.run.sprinted.value;
-  if (played.run.energy) {
-    out.joules = played.run.energy->joules.value;
-    out.energy_source = played.run.energy->source;
-  }
+  for (const auto& of : classes_)
+    out.classes.push_back({mean(of.responses), p95(of.responses), mean(of.losses), of.responses.size()});
+  out.waste = wasted_ / busy_;
+  out.sprinted = sprinted_.value;
+  if (joules_) out.joules = joules_->value;
   return out;
 }
 
-Outcome simulated(const Contender& contender, const Calibration& measured,
-                  const std::vector<sim::DiasArrival>& arrivals) {
-  sim::DiasServer server(2,
-                         {contender.discipline, measured.power, contender.choice.timeouts, contender.limit});
+Simulated::Simulated(const Contender& contender, const Calibration& measured)
+    : server_(2, {contender.discipline, measured.power, contender.choice.timeouts, contender.limit}) {}
+
+void Simulated::play(const Contender& contender, const Calibration& measured,
+                     const std::vector<bags::BagArrival>& arrivals) {
   for (const auto& arrival : arrivals)
-    server.arrive({arrival.at, arrival.which, service(measured, contender, arrival.which)});
-  server.arrive({arrivals.back().at + 1e6, kHigh, 1});  // long after: works off who is still there
+    server_.arrive({begin_ + arrival.at.value, arrival.which, service(measured, contender, arrival.which)});
+  begin_ += arrivals.back().at.value + kFarApart;
+}
+
+Outcome Simulated::outcome(const Contender& contender, const Calibration& measured) {
+  server_.arrive({begin_, kHigh, 1});  // long after: works off who is still there
   Outcome out;
   for (const std::size_t which : {kHigh, kLow}) {
-    const auto& seen = server.seen(which).response;
+    const auto& seen = server_.seen(which).response;
     out.classes.push_back({seen.mean(), seen.percentile(0.95),
                            measured.classes[which].by_drop.at(contender.choice.drops[which]).loss,
                            seen.count()});
   }
-  const auto& account = server.account();
+  const auto& account = server_.account();
   out.waste = account.waste();
   out.sprinted = account.sprinted;
   out.joules = (measured.power.base * Seconds{account.busy - account.sprinted} +
                 measured.power.sprint * Seconds{account.sprinted})
                    .value;
-  out.energy_source = "model, while a job runs";
   return out;
+}
+
+Table spread_table(const std::vector<Comparison>& all) {
+  Table table{
+      "Low mean s by round on this machine, and its change against P in the same round", {"policy"}, {}};
+  for (std::size_t round = 0; round < all[0].low_means.size(); ++round)
+    table.header.insert(table.header.end(), {fmt::format("round {}", round + 1), "Δ"});
+  for (const auto& one : all) {
+    table.rows.push_back({one.contender.name});
+    for (std::size_t round = 0; round < one.low_means.size(); ++round) {
+      table.rows.back().push_back(plain(one.low_means[round], 2));
+      table.rows.back().push_back(signed_percent(one.low_means[round] / all[0].low_means[round] - 1));
+    }
+  }
+  return table;
 }
 
 Table outcome_table(const std::string& caption, const std::vector<Comparison>& all, bool here) {

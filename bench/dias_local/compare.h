@@ -8,6 +8,7 @@
 
 #include "bench/dias_local/calibrate.h"
 #include "bench/sim_validation/report.h"
+#include "sim/dias_server.h"
 
 namespace tandem::bench {
 
@@ -30,18 +31,47 @@ struct Outcome {
   std::vector<Class> classes{};
   double waste = 0, sprinted = 0;  // share of busy time; s
   std::optional<double> joules{};
-  std::string energy_source{};
 };
 
-Outcome really(Stage&, const Contender&, const Calibration&, const std::vector<sim::DiasArrival>&);
-Outcome simulated(const Contender&, const Calibration&, const std::vector<sim::DiasArrival>&);
+// A policy on this machine, round after round.
+class Real {
+ public:
+  void play(Stage&, const Contender&, const Calibration&, const std::vector<bags::BagArrival>&);
+  Outcome outcome() const;
+  const std::vector<double>& low_means() const { return low_means_; }  // by round
+
+ private:
+  struct Class {
+    std::vector<double> responses, losses;
+  };
+  Class classes_[2];
+  Seconds busy_{}, wasted_{}, sprinted_{};
+  std::optional<Joules> joules_ = Joules{};
+  std::vector<double> low_means_;
+};
+
+// The same in the simulator, with each round's measured times. Rounds are far apart, so that each begins with
+// nobody there and a full budget, as it does here.
+class Simulated {
+ public:
+  Simulated(const Contender&, const Calibration&);
+  void play(const Contender&, const Calibration&, const std::vector<bags::BagArrival>&);
+  Outcome outcome(const Contender&, const Calibration&);
+
+ private:
+  sim::DiasServer server_;
+  double begin_ = 0;
+};
 
 struct Comparison {
   Contender contender{};
   Outcome here{}, there{};
+  std::vector<double> low_means{};  // s, here, by round
 };
 
 Table outcome_table(const std::string& caption, const std::vector<Comparison>&, bool here);
+// How far the rounds lie apart.
+Table spread_table(const std::vector<Comparison>&);
 // Asked, measured, ok or MISSED; the first of them evicts.
 struct Judged {
   Table table{};

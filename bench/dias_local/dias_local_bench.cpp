@@ -1,6 +1,6 @@
 // DiAS on this machine: real bags of tasks, two priorities, beside the simulator on the same arrivals.
 //
-//   dias_local_bench [--jobs N] [--runs N] [--seed N] [--bag PROGRAM]
+//   dias_local_bench [--jobs N] [--rounds N] [--runs N] [--seed N] [--bag PROGRAM]
 //
 // Exit code: 0 the directions agree; 1 one does not; 2 it could not be run.
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ constexpr double kLowLoss = 0.3;  // what low jobs may lose: the thesis' use cas
 
 Table measured_table(const Calibration& measured) {
   Table table{
-      "Calibration one at a time: a job's median seconds, and its mean absolute relative error (largest)",
+      "Measured one at a time: a job's median seconds, and its mean absolute relative error (largest)",
       {"class", "drop", "base speed", "of the whole", "sprinting", "loss", "largest"},
       {}};
   for (const std::size_t which : {kHigh, kLow}) {
@@ -49,10 +49,33 @@ std::string said(const place::DiasDecision& decision) {
 }
 
 struct Wanted {
-  std::size_t jobs = 100;
-  int runs = 7;
+  std::size_t jobs = 30, rounds = 3;
+  int runs = 5;
   StageOptions stage{};
 };
+
+std::vector<Comparison> compare(Stage& stage, const Calibration& measured,
+                                const std::vector<Contender>& policies, const Wanted& wanted) {
+  std::vector<Real> here(policies.size());
+  std::vector<Simulated> there;
+  for (const auto& policy : policies) there.emplace_back(policy, measured);
+  for (std::size_t round = 0; round < wanted.rounds; ++round) {
+    const auto now = refreshed(stage, measured, wanted.runs);
+    const auto arrivals = arrivals_of(rates_of(now, kLoad), wanted.jobs, wanted.stage.seed + round);
+    for (std::size_t turn = 0; turn < policies.size(); ++turn) {
+      const std::size_t i = (turn + round) % policies.size();  // so that none is always first
+      fmt::print(stderr, "round {}, {} jobs in about {:.0f} s: {}\n", round + 1, arrivals.size(),
+                 arrivals.back().at.value, policies[i].name);
+      here[i].play(stage, policies[i], now, arrivals);
+      there[i].play(policies[i], now, arrivals);
+    }
+  }
+  std::vector<Comparison> out;
+  for (std::size_t i = 0; i < policies.size(); ++i)
+    out.push_back(
+        {policies[i], here[i].outcome(), there[i].outcome(policies[i], measured), here[i].low_means()});
+  return out;
+}
 
 int run(const Wanted& wanted) {
   Section section{"DiAS on this machine", {}, {}};
@@ -65,19 +88,15 @@ int run(const Wanted& wanted) {
   if (!decision) throw UserError("the deflator found no choice that meets the targets");
   section.say(said(*decision));
   if (!stage.speed().can_sprint()) section.say("Nothing can sprint here: that policy is left out.");
-  const auto arrivals = arrivals_of(system, wanted.jobs, wanted.stage.seed);
-  std::vector<Comparison> all;
-  for (const auto& contender : contenders(system, decision->choice)) {
-    fmt::print(stderr, "{} jobs in about {:.0f} s: {}\n", arrivals.size(), arrivals.back().at,
-               contender.name);
-    all.push_back(
-        {contender, really(stage, contender, measured, arrivals), simulated(contender, measured, arrivals)});
-  }
-  section.say(fmt::format("{} high and {} low jobs at {} load, the same arrivals for all (seed {}).",
-                          all[0].here.classes[kHigh].jobs, all[0].here.classes[kLow].jobs, percent(kLoad, 0),
-                          wanted.stage.seed));
+  const auto all = compare(stage, measured, contenders(system, decision->choice), wanted);
+  section.say(fmt::format(
+      "{} high and {} low jobs at {} load, in {} rounds; in each, the machine's speed is measured again and "
+      "every policy is given the same arrivals (seed {}), in turn first.",
+      all[0].here.classes[kHigh].jobs, all[0].here.classes[kLow].jobs, percent(kLoad, 0), wanted.rounds,
+      wanted.stage.seed));
   section.show(outcome_table("On this machine", all, true));
   section.show(outcome_table("In the simulator, with the measured times", all, false));
+  section.show(spread_table(all));
   const auto judged = judge(all, kLowLoss);
   section.show(judged.table);
   section.verdict = judged.missed == 0 ? Verdict::held : Verdict::missed;
@@ -92,7 +111,8 @@ int main(int argc, char** argv) {
   Wanted wanted;
   wanted.stage.bag = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tandem-bag").string();
   CLI::App app{"DiAS on this machine, beside the simulator"};
-  app.add_option("--jobs", wanted.jobs, "in the compared sequence")->check(CLI::Range(10, 100000));
+  app.add_option("--jobs", wanted.jobs, "in a round")->check(CLI::Range(10, 100000));
+  app.add_option("--rounds", wanted.rounds, "in which every policy is run")->check(CLI::Range(1, 1000));
   app.add_option("--runs", wanted.runs, "of each kind when calibrating")->check(CLI::Range(1, 1000));
   app.add_option("--seed", wanted.stage.seed, "of arrivals, inputs and what is dropped");
   app.add_option("--bag", wanted.stage.bag, "the program tandem-bag; default: beside this one");

@@ -113,6 +113,7 @@ class Serving {
 
  private:
   Seconds now() const {
+    if (setting_.clock) return setting_.clock();
     return Seconds{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count()};
   }
 
@@ -131,9 +132,10 @@ class Serving {
     auto tasks = place::kept_tasks(of.tasks, of.drop, setting_.seed + job);
     auto result = setting_.folder / fmt::format("job-{}", job);
     sprint(false);
+    const Seconds began = now();  // starting a process is part of a job's time
     running_.emplace(BagStart{job, which, run_.ends[job].attempts++, std::move(tasks), std::move(result)},
                      setting_);
-    running_->began = now();
+    running_->began = began;
     sprinter_.begin(running_->began, of.timeout);
   }
 

@@ -78,6 +78,7 @@ struct BagSetting {
   control::Sensor* sensor = nullptr;  // may be none
   std::uint64_t seed = 1;             // of which tasks are dropped
   int stop = -1;                      // a descriptor: readable, serving stops with a UserError
+  std::function<Seconds()> clock{};   // from 0, never back; none: the machine's. Looked at once a second
 };
 
 // Until all have ended. UserError where the policy cannot be; SystemError where a job fails: there is no

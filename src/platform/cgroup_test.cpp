@@ -75,8 +75,8 @@ TEST_F(FakeCgroups, VersionTwoWritesItsFiles) {
   group.set_cpu(0.5);
   EXPECT_EQ(read(root() / "tandem-x/memory.max"), "1073741824");
   EXPECT_EQ(read(root() / "tandem-x/cpu.max"), "50000 100000");
-  group.set_cpu(1.5, Seconds{0.02});
-  EXPECT_EQ(read(root() / "tandem-x/cpu.max"), "30000 20000");
+  group.set_cpu(1.5, Seconds{0.2});
+  EXPECT_EQ(read(root() / "tandem-x/cpu.max"), "300000 200000");
   group.set_cpu_weight(2);
   EXPECT_EQ(read(root() / "tandem-x/cpu.weight"), "200");
   group.set_memory(0);

@@ -51,8 +51,7 @@ class Running {
 
   int ended() const { return child_.pidfd.get(); }  // readable once it has
   void kill() {
-    ::kill(-child_.pid, SIGKILL);
-    ::kill(child_.pid, SIGKILL);  // where it has not come to its own group yet
+    ::kill(child_.pid, SIGKILL);
     reap();
   }
   void expect_success() {
@@ -77,6 +76,8 @@ class Running {
   }
   int reap() {
     int status = 0;
+    ::kill(-child_.pid,
+           SIGKILL);  // what it started ends with it; until it is waited for, the group is its own
     while (::waitpid(child_.pid, &status, 0) < 0 && errno == EINTR) {
     }
     reaped_ = true;

@@ -61,6 +61,7 @@ void Real::play(Stage& stage, const Contender& contender, const Calibration& mea
     const auto& end = played.run.ends[i];
     classes_[end.which].responses.push_back(end.response().value);
     classes_[end.which].losses.push_back(played.loss[i]);
+    classes_[end.which].executions.push_back(end.executing().value);
     if (end.which == kLow) low.push_back(end.response().value);
   }
   low_means_.push_back(mean(low));
@@ -74,7 +75,8 @@ void Real::play(Stage& stage, const Contender& contender, const Calibration& mea
 Outcome Real::outcome() const {
   Outcome out;
   for (const auto& of : classes_)
-    out.classes.push_back({mean(of.responses), p95(of.responses), mean(of.losses), of.responses.size()});
+    out.classes.push_back(
+        {mean(of.responses), p95(of.responses), mean(of.losses), mean(of.executions), of.responses.size()});
   out.waste = wasted_ / busy_;
   out.sprinted = sprinted_.value;
   if (joules_) out.joules = joules_->value;
@@ -98,7 +100,7 @@ Outcome Simulated::outcome(const Contender& contender, const Calibration& measur
     const auto& seen = server_.seen(which).response;
     out.classes.push_back({seen.mean(), seen.percentile(0.95),
                            measured.classes[which].by_drop.at(contender.choice.drops[which]).loss,
-                           seen.count()});
+                           server_.seen(which).executing / static_cast<double>(seen.count()), seen.count()});
   }
   const auto& account = server_.account();
   out.waste = account.waste();
@@ -126,8 +128,8 @@ Table spread_table(const std::vector<Comparison>& all) {
 
 Table outcome_table(const std::string& caption, const std::vector<Comparison>& all, bool here) {
   Table table{caption,
-              {"policy", "high mean s", "Δ", "high p95 s", "low mean s", "Δ", "low p95 s", "Δ", "waste",
-               "sprinted s", "energy J", "low loss"},
+              {"policy", "high mean s", "Δ", "high p95 s", "low mean s", "Δ", "low p95 s", "Δ", "low run s",
+               "waste", "sprinted s", "energy J", "low loss"},
               {}};
   const auto side = [&](const Comparison& one) -> const Outcome& { return here ? one.here : one.there; };
   const auto& first = side(all[0]);
@@ -138,8 +140,8 @@ Table outcome_table(const std::string& caption, const std::vector<Comparison>& a
     table.rows.push_back(
         {one.contender.name, plain(high.mean, 2), delta(high.mean, first.classes[kHigh].mean),
          plain(high.p95, 2), plain(low.mean, 2), delta(low.mean, first.classes[kLow].mean), plain(low.p95, 2),
-         delta(low.p95, first.classes[kLow].p95), percent(seen.waste), plain(seen.sprinted, 1),
-         seen.joules ? plain(*seen.joules, 0) : "unknown", percent(low.loss)});
+         delta(low.p95, first.classes[kLow].p95), plain(low.executing, 2), percent(seen.waste),
+         plain(seen.sprinted, 1), seen.joules ? plain(*seen.joules, 0) : "unknown", percent(low.loss)});
   }
   return table;
 }

@@ -26,6 +26,7 @@ struct Outcome {
   struct Class {
     double mean = 0, p95 = 0;  // s
     double loss = 0;           // mean
+    double executing = 0;      // s, mean: where it is not the simulator's, the machine's speed has changed
     std::size_t jobs = 0;
   };
   std::vector<Class> classes{};
@@ -42,7 +43,7 @@ class Real {
 
  private:
   struct Class {
-    std::vector<double> responses, losses;
+    std::vector<double> responses, losses, executions;
   };
   Class classes_[2];
   Seconds busy_{}, wasted_{}, sprinted_{};

@@ -49,7 +49,7 @@ std::string said(const place::DiasDecision& decision) {
 }
 
 struct Wanted {
-  std::size_t jobs = 30, rounds = 3;
+  std::size_t jobs = 20, rounds = 5;
   int runs = 5;
   StageOptions stage{};
 };

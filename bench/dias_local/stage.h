@@ -20,8 +20,8 @@ inline constexpr const char* kNames[] = {"high", "low"};
 
 struct StageOptions {
   std::string bag{};  // the program tandem-bag
-  std::size_t bytes = 30'000'000;
-  std::uint32_t vertices = 40'000, edges = 32;
+  std::size_t bytes = 24'000'000;
+  std::uint32_t vertices = 34'000, edges = 32;
   int tasks = 50;         // of a job, as in the thesis' reference set-up
   double base = 1.0 / 3;  // 800 MHz of 2.4 GHz
   std::uint64_t seed = 1;

@@ -85,14 +85,15 @@ double Stage::loss(const bags::BagEnd& end) {
   return bags::loss(whole_.at(end.which), bags::read_counts(end.result), options_.tasks, end.tasks_run);
 }
 
-Played Stage::play(const std::vector<bags::BagArrival>& arrivals, const bags::BagPolicy& policy) {
+Played Stage::play(const std::vector<bags::BagArrival>& arrivals, const bags::BagPolicy& policy,
+                   std::uint64_t draw) {
   const auto results = folder_.path() / "results";
   std::filesystem::create_directory(results);
   bags::BagSetting setting;
   setting.folder = results;
   setting.speed = &*speed_;
   setting.sensor = &*sensor_;
-  setting.seed = options_.seed;
+  setting.seed = options_.seed + draw;
   setting.stop = stop_.get();
   setting.command = [this](const bags::BagStart& start) {
     return bags::bag_command(options_.bag, jobs_[start.which], start.tasks, start.result);

@@ -37,7 +37,8 @@ class Stage {
  public:
   explicit Stage(StageOptions);
 
-  Played play(const std::vector<bags::BagArrival>&, const bags::BagPolicy&);
+  // Which tasks are dropped is drawn anew for another draw.
+  Played play(const std::vector<bags::BagArrival>&, const bags::BagPolicy&, std::uint64_t draw = 0);
 
   const std::vector<bags::BagJob>& jobs() const { return jobs_; }  // by class
   bags::Speed& speed() { return *speed_; }

@@ -18,8 +18,6 @@ namespace tandem::platform {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kPeriodMicroseconds = 100'000;
-
 // cgroup files want one write call, and report errors from it.
 void write_file(const fs::path& file, const std::string& content) {
   Descriptor out(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
@@ -189,15 +187,24 @@ void Cgroup::set_memory(Bytes limit) {
     write_file(memory_ / "memory.limit_in_bytes", limit > 0 ? std::to_string(limit) : "-1");
 }
 
-void Cgroup::set_cpu(double cores) {
+void Cgroup::set_cpu(double cores, Seconds period) {
   if (cpu_.empty()) return;
-  const auto quota = cores > 0 ? std::max(1000L, std::lround(cores * kPeriodMicroseconds)) : -1L;
+  const auto microseconds = std::lround(period.value * 1e6);
+  const auto quota =
+      cores > 0 ? std::max(1000L, std::lround(cores * static_cast<double>(microseconds))) : -1L;
   if (version_ == 2) {
-    write_file(cpu_ / "cpu.max", quota > 0 ? fmt::format("{} {}", quota, kPeriodMicroseconds) : "max");
+    write_file(cpu_ / "cpu.max", quota > 0 ? fmt::format("{} {}", quota, microseconds) : "max");
   } else {
-    write_file(cpu_ / "cpu.cfs_period_us", std::to_string(kPeriodMicroseconds));
+    write_file(cpu_ / "cpu.cfs_period_us", std::to_string(microseconds));
     write_file(cpu_ / "cpu.cfs_quota_us", std::to_string(quota));
   }
+}
+
+void Cgroup::set_cpu_weight(double times) {
+  if (cpu_.empty()) return;
+  const bool second = version_ == 2;
+  write_file(cpu_ / (second ? "cpu.weight" : "cpu.shares"),
+             std::to_string(std::lround(times * (second ? 100 : 1024))));
 }
 
 std::vector<pid_t> Cgroup::processes() const {

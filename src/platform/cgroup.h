@@ -46,7 +46,11 @@ class Cgroup {
 
   void add(pid_t);
   void set_memory(Bytes limit);  // 0: none. Throws SystemError when more is in use than that
-  void set_cpu(double cores);    // CPU seconds a second; 0: no limit
+  // CPU seconds a second; 0: no limit. They are handed out once a period: what is used up early waits for
+  // the next.
+  void set_cpu(double cores, Seconds period = Seconds{0.1});
+  // Where CPUs are contended: so many times the share of a group that has none set; from 0.01 to 100.
+  void set_cpu_weight(double times);
   std::vector<pid_t> processes() const;
   void kill_all();  // SIGKILL until nobody is left
   std::int64_t oom_kills() const;

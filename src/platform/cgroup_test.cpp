@@ -40,7 +40,7 @@ class FakeCgroups : public testing::Test {
     for (const auto& parent : {made.memory_parent, made.cpu_parent})
       for (const char* name :
            {"cgroup.procs", "memory.max", "memory.limit_in_bytes", "cpu.max", "cpu.cfs_quota_us",
-            "cpu.cfs_period_us", "memory.events", "memory.oom_control"})
+            "cpu.cfs_period_us", "cpu.weight", "cpu.shares", "memory.events", "memory.oom_control"})
         write(parent / "tandem-x" / name, "");
     return made;
   }
@@ -57,6 +57,8 @@ TEST_F(FakeCgroups, VersionOneWritesItsFiles) {
   EXPECT_EQ(read(root() / "memory/tandem-x/memory.limit_in_bytes"), "1073741824");
   EXPECT_EQ(read(root() / "cpu/tandem-x/cpu.cfs_quota_us"), "150000");
   EXPECT_EQ(read(root() / "cpu/tandem-x/cpu.cfs_period_us"), "100000");
+  group.set_cpu_weight(2);
+  EXPECT_EQ(read(root() / "cpu/tandem-x/cpu.shares"), "2048");
   EXPECT_EQ(read(root() / "memory/tandem-x/cgroup.procs"), "99999999");
   EXPECT_EQ(read(root() / "cpu/tandem-x/cgroup.procs"), "99999999");
   group.set_cpu(0);
@@ -73,6 +75,10 @@ TEST_F(FakeCgroups, VersionTwoWritesItsFiles) {
   group.set_cpu(0.5);
   EXPECT_EQ(read(root() / "tandem-x/memory.max"), "1073741824");
   EXPECT_EQ(read(root() / "tandem-x/cpu.max"), "50000 100000");
+  group.set_cpu(1.5, Seconds{0.2});
+  EXPECT_EQ(read(root() / "tandem-x/cpu.max"), "300000 200000");
+  group.set_cpu_weight(2);
+  EXPECT_EQ(read(root() / "tandem-x/cpu.weight"), "200");
   group.set_memory(0);
   EXPECT_TRUE(read(root() / "tandem-x/memory.max").starts_with("max"));
   write(root() / "tandem-x/memory.events", "low 0\nhigh 0\noom 2\noom_kill 1\n");

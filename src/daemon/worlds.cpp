@@ -134,6 +134,11 @@ std::vector<SizedGroup> sized(const spec::Cluster& cluster) {
   return out;
 }
 
+// One of its type is called like it, several are numbered.
+std::string node_name(const std::string& type, int count, int index) {
+  return count == 1 ? type : fmt::format("{}-{}", type, index + 1);
+}
+
 HostedWorld local_world(const WorldWish& wish) {
   local::LocalOptions options{.run = wish.run, .folder = wish.folder, .trainer = wish.trainer};
   options.output_each = true;
@@ -229,7 +234,7 @@ std::vector<local::LocalNode> local_nodes(const spec::Cluster& cluster, const pl
           "a node of type {} has {} cores, but this machine has {}: describe smaller nodes for it", type,
           size.capacity.cores, topology.cpus.size()));
     for (int i = 0; i < count; ++i) {
-      local::LocalNode node{.name = fmt::format("{}-{}", type, i + 1),
+      local::LocalNode node{.name = node_name(type, count, i),
                             .type = type,
                             .memory = size.capacity.memory,
                             .speed = size.traits.pace,
@@ -250,10 +255,8 @@ std::vector<sim::NodeGroup> simulated_nodes(const spec::Cluster& cluster) {
   std::vector<sim::NodeGroup> out;
   for (const auto& [type, count, size] : sized(cluster))
     for (int i = 0; i < count; ++i) {
-      sim::NodeGroup group{.name = fmt::format("{}-{}", type, i + 1),
-                           .type = type,
-                           .capacity = size.capacity,
-                           .traits = size.traits};
+      sim::NodeGroup group{
+          .name = node_name(type, count, i), .type = type, .capacity = size.capacity, .traits = size.traits};
       if (size.traits.idle) group.power = sim::PowerModel{*size.traits.idle, *size.traits.busy};
       out.push_back(std::move(group));
     }

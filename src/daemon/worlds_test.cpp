@@ -32,7 +32,7 @@ platform::Topology machine(int cpus) {
 TEST(Worlds, TheFastestCoreIsPaceOneAndGpusAreCounted) {
   const auto groups = simulated_nodes(two_kinds());
   ASSERT_EQ(groups.size(), 3U);
-  EXPECT_EQ(groups[0].name, "quick-1");
+  EXPECT_EQ(groups[0].name, "quick");
   EXPECT_EQ(groups[0].capacity.cores, 2);
   EXPECT_EQ(groups[0].capacity.gpus, 2);
   EXPECT_EQ(groups[0].traits.accelerator, "V100");

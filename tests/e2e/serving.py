@@ -2,10 +2,12 @@
 
 import http.client
 import json
+import os
 import pathlib
 import re
 import socket
 import subprocess
+import sys
 import time
 
 from e2e.harness import ROOT, TANDEM, Case
@@ -20,6 +22,28 @@ node_types: {quick: {devices: {quick: 1}}, thrifty: {devices: {thrifty: 1}}}
 nodes: {quick: 1, thrifty: 2}
 network: {kind: star, bandwidth: 1Gb/s, latency: 50us}
 """
+
+
+CLUSTER = ROOT / "tests/slurm/cluster.py"
+
+
+class SlurmCluster:
+    """A real Slurm cluster on loopback, in a process of its own that ends with this one."""
+
+    def __init__(self, case, nodes=3, cpus=2):
+        self.process = subprocess.Popen([sys.executable, str(CLUSTER), "hold", "--nodes", str(nodes), "--cpus", str(cpus)], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        case.addCleanup(self.end)
+        line = self.process.stdout.readline()
+        if line.startswith("skipped"):
+            case.skipTest(line.strip())
+        case.environment["SLURM_CONF"] = json.loads(line)["conf"]
+        case.environment["PATH"] = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(60)
+        self.process.stdout.close()
 
 
 class OverUnixSocket(http.client.HTTPConnection):
@@ -44,12 +68,23 @@ class ServerCase(Case):
         self.addCleanup(log.close)
         process = subprocess.Popen([TANDEM, "serve", *map(str, arguments)], env=self.environment, text=True, cwd=ROOT,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
-        self.addCleanup(self._end, process)
+        self.addCleanup(self._stop, process)
         line = process.stdout.readline()
         self.assertIn("Serving", line, pathlib.Path(log.name).read_text())
         found = re.search(r"127\.0\.0\.1:(\d+)", line)
         self.port = int(found.group(1)) if found else None
         return process
+
+    @staticmethod
+    def _stop(process):
+        """Gently, so that it takes its cgroups and programs with it; by force when it does not listen."""
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        process.communicate()
 
     def ask(self, method, target, body=None, name="main"):
         """Over the Unix socket, as its owner: status and JSON."""

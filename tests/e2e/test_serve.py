@@ -25,7 +25,7 @@ class Serve(ServerCase):
         self.assertIn("why attempt 1 was put on thrifty-1", why)
         self.assertIn("quick", why)
         table = self.tandem("nodes").stdout
-        for node in ("quick-1", "thrifty-1", "thrifty-2"):
+        for node in ("quick", "thrifty-1", "thrifty-2"):
             self.assertIn(node, table)
 
     def test_training_with_epochs_and_a_tuning_job_run_side_by_side(self):

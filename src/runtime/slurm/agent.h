@@ -21,7 +21,7 @@ inline constexpr int kUsedTicket = 3;
 int run_agent(const Ticket&);
 
 // The same for a pilot: one long job in which tasks run as steps (`srun`), since a step starts in a
-// twentieth of the time a job takes. It starts no program itself: each step is an agent as above, with a
+// tenth of the time a job takes. It starts no program itself: each step is an agent as above, with a
 // ticket and a connection of its own. It ends when it is told to, when Slurm ends it, or when it loses
 // Tandem.
 int run_pilot(const Ticket&);

@@ -101,7 +101,6 @@ void validate_run(std::string_view run) {
 }
 
 std::vector<std::string> sbatch(const Site& site, const Submission& s) {
-  const Bytes memory = s.granted.memory > 0 ? s.granted.memory : s.memory_share;
   std::vector<std::string> out{
       "sbatch",
       "--parsable",
@@ -115,7 +114,7 @@ std::vector<std::string> sbatch(const Site& site, const Submission& s) {
       "--open-mode=append",
       fmt::format("--chdir={}", s.working_folder.string()),
   };
-  if (memory > 0) out.push_back(fmt::format("--mem={}M", mebibytes(memory)));
+  if (s.granted.memory > 0) out.push_back(fmt::format("--mem={}M", mebibytes(s.granted.memory)));
   if (!s.node.empty()) out.push_back("--nodelist=" + s.node);
   if (site.time) out.push_back(fmt::format("--time={}", minutes(*site.time)));
   auto add = [&](const char* option, const std::string& value) {
@@ -137,7 +136,6 @@ std::vector<std::string> sbatch(const Site& site, const Submission& s) {
 }
 
 std::vector<std::string> srun(const Site& site, const Submission& s) {
-  const Bytes memory = s.granted.memory > 0 ? s.granted.memory : s.memory_share;
   const int gpus = gpus_of(s.granted);
   std::vector<std::string> out{
       "srun",
@@ -145,7 +143,7 @@ std::vector<std::string> srun(const Site& site, const Submission& s) {
       "--nodes=1",
       "--ntasks=1",
       fmt::format("--cpus-per-task={}", s.granted.cores),
-      fmt::format("--mem={}M", mebibytes(memory)),
+      fmt::format("--mem={}M", mebibytes(s.granted.memory)),
       gpus > 0 ? fmt::format("--gres=gpu:{}", gpus) : "--gres=none",
       fmt::format("--job-name=tandem-{}-{}", s.mark.run, s.mark.task),
       fmt::format("--output={}", file_pattern(s.output)),

@@ -45,9 +45,8 @@ void validate_run(std::string_view run);
 
 struct Submission {
   Mark mark;
-  std::string node;  // exactly there; empty: where Slurm likes
-  Resources granted;
-  Bytes memory_share = 0;  // asked for when `granted` has no limit: its part of the node's memory
+  std::string node;   // exactly there; empty: where Slurm likes
+  Resources granted;  // without memory, Slurm gives what the site gives to those who do not ask
   std::filesystem::path script, output, working_folder;
   std::vector<std::string> command;  // what the script becomes: the agent and its ticket
 };

@@ -14,10 +14,13 @@ bool has(const std::vector<std::string>& arguments, const std::string& one) {
 }
 
 Submission a_submission() {
-  return {{"r1", 3, 1, 2},      "n0",
-          {2, 512 * kMiB, 1.0}, 0,
-          "/run/agent.sh",      "/run/task-3/output.log",
-          "/home/me",           {"/bin/agent", "/run/ticket; rm -rf ~"}};
+  return {{"r1", 3, 1, 2},
+          "n0",
+          {2, 512 * kMiB, 1.0},
+          "/run/agent.sh",
+          "/run/task-3/output.log",
+          "/home/me",
+          {"/bin/agent", "/run/ticket; rm -rf ~"}};
 }
 
 TEST(Mark, IsFoundAgainInAComment) {
@@ -52,10 +55,9 @@ TEST(Sbatch, WhatTheProgramNeedsIsAnArgumentNeverAShellWord) {
   EXPECT_EQ(std::string(kScript).find("rm"), std::string::npos);
 }
 
-TEST(Sbatch, WithoutALimitItAsksForItsShareOfTheMemory) {
+TEST(Sbatch, MemoryIsNeverLessThanWasGranted) {
   auto submission = a_submission();
-  submission.granted.memory = 0;
-  submission.memory_share = 1000 * kMiB + 1;
+  submission.granted.memory = 1000 * kMiB + 1;
   EXPECT_TRUE(has(sbatch({}, submission), "--mem=1001M")) << "rounded up";
 }
 

@@ -36,7 +36,7 @@
 
 namespace tandem::slurm {
 
-// Whether tasks run as steps of one long job a node, the pilot: a step starts in a twentieth of the time.
+// Whether tasks run as steps of one long job a node, the pilot: a step starts in a tenth of the time.
 enum class Pilots { never, when_short, always };
 
 struct SlurmOptions {

@@ -63,8 +63,11 @@ Mark SlurmWorld::mark_of_pilot(NodeId node, int number) const {
 Resources SlurmWorld::asked_for(const Attempted& a) const {
   Resources asked = a.granted;
   const auto& capacity = nodes_.at(static_cast<std::size_t>(a.node)).capacity;
-  if (asked.memory == 0) asked.memory = capacity.memory / std::max(1, capacity.cores) * asked.cores;
-  asked.memory = asked.memory / kMiB * kMiB;  // Slurm counts whole ones
+  // Slurm counts whole MiB: shares are rounded down, so that all fit; what was granted is given.
+  if (asked.memory == 0)
+    asked.memory = capacity.memory / std::max(1, capacity.cores) * asked.cores / kMiB * kMiB;
+  else
+    asked.memory = (asked.memory + kMiB - 1) / kMiB * kMiB;
   return asked;
 }
 

@@ -249,6 +249,18 @@ TEST_F(SlurmWorldTest, WhatACrashLeftIsEndedBeforeAnythingNewStarts) {
   EXPECT_TRUE(platform::marked_processes(text(Mark{options_.run, 0, 1, 1})).empty());
 }
 
+TEST_F(SlurmWorldTest, PilotsThatACrashLeftAreEndedWithTheirSteps) {
+  options_.pilots = Pilots::always;
+  begin({"--hang-at", "1"});
+  until<TaskStarted>();
+  SlurmWorld next(options_);
+  next.nodes();
+  EXPECT_EQ(next.reconcile(view_).size(), 1u);
+  ASSERT_EQ(jobs().size(), 1u) << "the pilot's";
+  EXPECT_GT(static_cast<int>(jobs()[0].phase), static_cast<int>(JobPhase::running));
+  EXPECT_TRUE(platform::marked_processes(text(Mark{options_.run, 0, 1, 1})).empty());
+}
+
 TEST_F(SlurmWorldTest, ATaskThatEndedWellWhileTandemWasGoneHasEnded) {
   begin({});
   for (std::int64_t epoch = 1; epoch <= 3; ++epoch) {

@@ -61,7 +61,10 @@ inline Metrics made_profile(double batch, Random& random) {
 class Maker {
  public:
   explicit Maker(const MadeRun& run) : run_(run), free_(static_cast<std::size_t>(run.cores), 0.0) {
-    view_.nodes.push_back({0, "small", {run.cores, 4 * kGiB, 1}, "AMD EPYC 7B13, 2 cores", run.cores, 0});
+    auto& node = view_.nodes.emplace_back();
+    node.name = "small", node.type = "AMD EPYC 7B13, 2 cores";
+    node.capacity = node.largest = {run.cores, 4 * kGiB, 1};
+    node.free_cores = run.cores;
     JobView job;
     job.tune = made_job(run);
     job.spec = job.tune->base;

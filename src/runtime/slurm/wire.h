@@ -28,9 +28,9 @@ struct Ticket {
   std::map<std::string, std::string> environment;
   std::filesystem::path output, record, claim;
   Bytes data_limit = 0;  // of each process; 0: none
-  std::string folder;    // where the program runs; empty: where the job does
   int cores = 1;
-  Seconds grace{5};  // between asking the program to end and making it
+  Seconds grace{5};    // between asking the program to end and making it
+  std::string folder;  // where the program runs; empty: where the job does
   bool operator==(const Ticket&) const = default;
 };
 std::string text(const Ticket&);

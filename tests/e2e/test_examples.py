@@ -19,7 +19,7 @@ class Examples(Case):
         self.assertGreaterEqual(result["best"]["system"]["cores"], 1)
 
     def check_cluster(self, spec):
-        trace = self.spec("1 0 -1 100 4 -1 -1 4 -1 -1 1 1 1 1 1 1 -1 -1\n", "one.swf")
+        trace = self.spec("1 0 -1 100 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n", "one.swf")
         result = self.json("sim", "--trace", trace, "--cluster", spec)
         self.assertEqual(result["policies"][0]["makespan"], 100)
         self.assertGreater(result["policies"][0]["joules"], 0)

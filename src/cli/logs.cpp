@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/session.h"
 
 namespace tandem::cli {
 namespace {
@@ -83,7 +84,7 @@ void add_logs(CLI::App& app, Action& action) {
   command->callback([options, &action] {
     action = [options] {
       auto store = options->store.open();
-      return show_logs(store, store.find(options->run), options->follow);
+      return show_logs(store, find_job_run(store, options->run), options->follow);
     };
   });
 }

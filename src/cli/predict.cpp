@@ -34,7 +34,7 @@ struct Options {
 };
 
 fs::path trained_folder(store::Store& store, const std::string& written) {
-  const auto run = store.find(written);
+  const auto run = find_job_run(store, written);
   const auto model = model_file(store.run_folder(run.id), replayed(store, run));
   if (!model)
     throw UserError(fmt::format("run {} has no model yet (it is {}); `tandem resume {}` trains it to the end",

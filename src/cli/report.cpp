@@ -35,7 +35,7 @@ int report(const Options& options) {
   if (options.file == "-" && options.json.alone())
     throw UserError("both the page and the JSON cannot go to standard output; give -o or --json a file");
   auto store = options.store.open();
-  const auto run = with_real_state(store, store.find(options.run));
+  const auto run = with_real_state(store, find_job_run(store, options.run));
   const std::string page = report_page(run, replayed(store, run));
   const std::string file = options.file.empty() ? "report-" + run.id + ".html" : options.file;
   write(file, page);

@@ -12,7 +12,9 @@
 #include "cli/result.h"
 #include "cli/session.h"
 #include "control/loop.h"
+#include "cli/server_client.h"
 #include "daemon/daemon.h"
+#include "daemon/describe.h"
 #include "event/codec.h"
 
 namespace tandem::cli {
@@ -74,6 +76,29 @@ int verify(store::Store& store, const store::RunInfo& run) {
     return kAnswerIsNo;
   }
   std::cout << fmt::format("run {}: {} entries replayed, every decision the same\n", run.id, entries);
+  return kDone;
+}
+
+// The jobs of a server, as its journal tells them: also when it is not running.
+int show_server(store::Store& store, const store::RunInfo& run, const JsonOption& target) {
+  const View view = replayed(store, run);
+  auto jobs = json::array();
+  std::vector<std::vector<std::string>> rows{{"JOB", "NAME", "STATE", "NODE", "ATTEMPTS", "RAN", ""}};
+  for (const auto& job : view.jobs) {
+    jobs.push_back(daemon::job_json(view, job));
+    const auto& row = jobs.back();
+    const bool ran = row["started"].is_number() && row["ended"].is_number();
+    rows.push_back({std::to_string(job.id), job.spec.name, word(row["state"]), word(row["node"]),
+                    std::to_string(row["attempts"].get<int>()),
+                    ran ? text(Seconds{row["ended"].get<double>() - row["started"].get<double>()}) : "-",
+                    job.reason});
+  }
+  const auto spec = json::parse(run.spec, nullptr, false);
+  target.write({{"run", run.id}, {"name", run.name}, {"state", run.state}, {"server", spec}, {"jobs", jobs}});
+  if (target.alone()) return kDone;
+  std::cout << fmt::format("Server '{}' is {}: world {}, policy {}, {} jobs (run {})\n", run.name, run.state,
+                           spec.value("world", "?"), spec.value("policy", "?"), view.jobs.size(), run.id)
+            << columns(rows);
   return kDone;
 }
 
@@ -158,6 +183,7 @@ void add_show(CLI::App& app, Action& action) {
         print_journal(store, run);
         return kDone;
       }
+      if (run.kind == "serve") return show_server(store, run, options->json);
       const auto view = replayed(store, run);
       options->json.write(result_json(run, view, store.run_folder(run.id)));
       if (!options->json.alone()) std::cout << result_table(run, view, store.run_folder(run.id), true);

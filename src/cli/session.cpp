@@ -254,6 +254,15 @@ View replayed(store::Store& store, const store::RunInfo& run) {
   return decider.view();
 }
 
+store::RunInfo find_job_run(store::Store& store, const std::string& written) {
+  auto run = store.find(written);
+  if (run.kind == "serve")
+    throw UserError(fmt::format("run {0} is the server '{1}', not a job: start it with `{2} serve --name {1}` and its "
+                                "other options, see its jobs with `{2} show {0}` or `{2} queue --name {1} --all`",
+                                run.id, run.name, own_command()));
+  return run;
+}
+
 store::RunInfo with_real_state(const store::Store& store, store::RunInfo run) {
   if (run.kind == "serve") {  // its jobs end, it does not
     run.state = store::RunLock::owner(store.run_folder(run.id)) ? "running" : "stopped";

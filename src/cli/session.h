@@ -38,6 +38,8 @@ int run_again(store::Store&, const store::RunInfo&, const JsonOption&, const Ses
 
 // The view of a run as its journal tells it.
 View replayed(store::Store&, const store::RunInfo&);
+// A run by what a person wrote. UserError for a server's: its jobs are asked for by other commands.
+store::RunInfo find_job_run(store::Store&, const std::string& written);
 // The state for people: a run that is journalled as running but nobody works on was interrupted.
 store::RunInfo with_real_state(const store::Store&, store::RunInfo);
 

@@ -117,7 +117,7 @@ json found_json(const store::RunInfo& run, const sim::Calibration& found) {
 
 int calibrate_machine(const StoreOption& where, const CalibrateOptions& options, const JsonOption& as_json) {
   auto store = where.open();
-  const auto run = with_real_state(store, store.find(options.run));
+  const auto run = with_real_state(store, find_job_run(store, options.run));
   const View view = replayed(store, run);
   require_known(run, view);
   const auto& program = view.jobs.front().spec.program;

@@ -159,7 +159,7 @@ json replay_json(const store::RunInfo& run, const View& view, const Replayed& re
 
 int replay_run(const StoreOption& where, const std::string& wanted, const JsonOption& json_option) {
   auto store = where.open();
-  const auto run = with_real_state(store, store.find(wanted));
+  const auto run = with_real_state(store, find_job_run(store, wanted));
   if (run.state == "running")
     throw UserError("run " + run.id +
                     " is still at work; replay it when it is over, or end it with `tandem stop " + run.id +

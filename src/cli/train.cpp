@@ -88,7 +88,7 @@ void add_resume(CLI::App& app, Action& action) {
       options->data.apply();
       options->apply_raises();
       auto store = options->store.open();
-      return run_again(store, store.find(options->what), options->json, options->session);
+      return run_again(store, find_job_run(store, options->what), options->json, options->session);
     };
   });
 }

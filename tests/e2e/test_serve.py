@@ -102,6 +102,9 @@ class Serve(ServerCase):
         server.send_signal(signal.SIGTERM)
         self.assertEqual(server.wait(60), 0)
         self.assertFalse((self.store / "serve-main.sock").exists())
+        self.assertIn("Server 'main' is stopped", self.tandem("show", "last").stdout)
+        for command in ("resume", "report", "logs"):
+            self.assertIn("is the server 'main', not a job", self.tandem(command, "last", code=2).stderr, command)
         self.assertIn("no server called 'main'", self.tandem("queue", code=2).stderr)
         self.serve("--nodes", self.nodes, "--no-port")
         self.until(lambda: self.job(job)["state"] == "running" and self.job(job)["attempts"] == 2)

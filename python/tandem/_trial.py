@@ -74,6 +74,7 @@ class Trial:
             self.epochs, self.reported, self.seed, self.attempt = epochs, 0, seed, 1
             self.folder = folder or os.getcwd()
         self.cloned = False  # True: the folder holds another trial's checkpoint, to go on from
+        self.drop = float(os.environ.get("TANDEM_DROP", "0")) if self.inside else 0.0  # share of an epoch's work to leave out
         self.epoch = 0
         if durable_epoch is not None:
             self._greet(durable_epoch)
@@ -150,6 +151,7 @@ class Trial:
             raise ProtocolError(f"Tandem speaks version {begin.get('version')} of the protocol, this SDK {VERSION}")
         self.reported, self.epochs = begin["reported"], begin["epochs"]
         self.cloned = bool(begin.get("cloned", False))
+        self.drop = float(begin.get("drop", 0.0))
         self._counted_before = self.reported
         self.system = _system(begin["system"])
 

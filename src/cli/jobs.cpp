@@ -90,7 +90,9 @@ int queue(const Options& options) {
                     job["epochs"].get<int>() > 0
                         ? fmt::format("{}/{}", job["reported"].get<int>(), job["epochs"].get<int>())
                         : "-",
-                    word(job["reason"])});
+                    job["drop"].get<double>() > 0
+                        ? fmt::format("drops {:.0f} %", 100 * job["drop"].get<double>())
+                        : word(job["reason"])});
   }
   if (rows.size() == 1)
     std::cout << (options.all ? "No jobs yet; `tandem submit SPEC` makes one.\n"

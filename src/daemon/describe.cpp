@@ -60,6 +60,7 @@ json job_json(const View& view, const JobView& job) {
            {"started", nullptr},
            {"ended", over ? json(job.finished_at.value) : json(nullptr)},
            {"attempts", task ? task->attempt : 0},
+           {"drop", task ? task->drop : 0},
            {"epochs", job.spec.epochs},
            {"reported", task ? task->reported() : 0},
            {"energy", energy_json(view, job)}};

@@ -68,6 +68,7 @@ struct Start {
   Attempt attempt = 1;
   NodeId node = 0;
   Resources granted;
+  double drop = 0;  // share of its work it shall leave out (DiAS)
   bool operator==(const Start&) const = default;
 };
 

@@ -46,7 +46,7 @@ void fields(A&& a, E& e) {
     a("task", e.task)("job", e.job)("wanted", e.wanted)("trial", e.trial)("options", e.options)(
         "epochs_left", e.epochs_left)("priority", e.priority)("phase", e.phase)("work", e.work);
   if constexpr (std::is_same_v<T, Start>)
-    a("task", e.task)("attempt", e.attempt)("node", e.node)("granted", e.granted);
+    a("task", e.task)("attempt", e.attempt)("node", e.node)("granted", e.granted)("drop", e.drop);
   if constexpr (std::is_same_v<T, Continue>) a("task", e.task)("attempt", e.attempt)("epoch", e.epoch);
   if constexpr (std::is_same_v<T, Resize>) a("task", e.task)("attempt", e.attempt)("granted", e.granted);
   if constexpr (std::is_same_v<T, TakeCheckpoint>) a("task", e.task)("attempt", e.attempt);

@@ -225,6 +225,7 @@ struct Folder {
   void operator()(const Start& d) {
     auto& t = task(d.task);
     t.node = d.node;
+    t.drop = d.drop;
     t.attempt = d.attempt;
     take(t, d.granted);
     t.alive = true;

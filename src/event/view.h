@@ -69,6 +69,7 @@ struct TaskView {
   };
   std::optional<Holding> before_resize;  // while a Resize is open: what comes back if it is refused
   NodeId node = 0;
+  double drop = 0;      // share of its work that is left out, of the newest attempt
   Attempt attempt = 0;  // the newest; 0 before the first
   std::int64_t pid = 0, pid_started = 0;
   std::vector<int> cpus;

@@ -56,8 +56,8 @@ void Experience::saw(const View& view, const Event& event) {
   if (!ended) return;
   const auto& task = view.tasks[static_cast<std::size_t>(ended->task)];
   const auto& job = job_of(view, task);
-  const bool whole =
-      task.attempt == 1 && !task.evicted && !job.cancelled && !job.tune && task.reported() >= job.spec.epochs;
+  const bool whole = task.attempt == 1 && !task.evicted && !job.cancelled && !job.tune && task.drop == 0 &&
+                     task.reported() >= job.spec.epochs;
   if (!whole || family_of(job).empty() || task.ended_at <= task.started_at) return;
   const auto& node = view.nodes[static_cast<std::size_t>(task.node)];
   auto& known = known_[{family_of(job), machine_of(node)}];
@@ -128,7 +128,13 @@ Expected Experience::expect(const View& view, const TaskView& task, const Cluste
 
 Prediction LivePredictor::predict(std::uint32_t task, std::uint32_t type) {
   const auto said = experience_.expect(view_, view_.tasks[task], cluster_, type);
-  return {said.seconds, said.joules};
+  Prediction out{said.seconds, said.joules};
+  const auto& traits = cluster_.traits[type];
+  const auto cores = static_cast<double>(cluster_.types[type].node.milli_cores) / 1000;
+  if (traits.idle && cores > 0)
+    out.idle_joules =
+        traits.idle->value * std::min(1.0, wanted_of(view_.tasks[task]).cores / cores) * said.seconds;
+  return out;
 }
 
 bool LivePredictor::knows_energy(TaskId task) const {

@@ -83,6 +83,32 @@ Policy priority(Preemption preemption) {
   return out;
 }
 
+// "10@8.5+20@15": percent dropped and percent of accuracy lost.
+AccuracyCurve parse_curve(const std::string& text) {
+  std::vector<AccuracyCurve::Point> points;
+  std::istringstream in(text);
+  for (std::string word; std::getline(in, word, '+');) {
+    const auto at = word.find('@');
+    if (at == std::string::npos)
+      throw UserError(fmt::format("curve={}: write DROP@LOSS in percent, with +, as in 10@8.5+20@15",
+                                  printable(text, 60)));
+    points.push_back({number("curve", word.substr(0, at), 0, 100) / 100,
+                      number("curve", word.substr(at + 1), 0, 100) / 100});
+  }
+  return AccuracyCurve(std::move(points));
+}
+
+Policy dias(const Options& options) {
+  Policy out = ordered("priority");
+  out.dropping = Dropping{parse_curve("10@8.5+20@15+40@32")};  // measured by the paper, table 4.2
+  for (const auto& [name, value] : options)
+    if (name == "curve")
+      out.dropping->curve = parse_curve(value);
+    else
+      out.dropping->recently = number(name, value, 0, 1e9);
+  return out;
+}
+
 std::vector<PolicyEntry> make_table() {
   std::string filter_names, weigher_names;
   for (const auto& entry : filters()) filter_names += (filter_names.empty() ? "" : ", ") + entry.name;
@@ -133,6 +159,11 @@ std::vector<PolicyEntry> make_table() {
        "as priority; who is lower makes room and goes on later where it was",
        {},
        [](const Options&) { return priority(Preemption::resume); }},
+      {"dias",
+       "as priority, and nobody is evicted: lower jobs that tolerate a loss (place.loss) do less instead",
+       {{"curve", "measured loss of accuracy by share dropped, percent (10@8.5+20@15+40@32)"},
+        {"recently", "seconds for which somebody above is expected to come again (600)"}},
+       dias},
       {"heats",
        "HEATS: the best machine type by predicted energy and time; moves tasks when it pays",
        {{"H", "weight of energy against time, 0 to 1, or random for each task (1)"},

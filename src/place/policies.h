@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "place/dias_deflator.h"
 #include "place/heats.h"
 #include "place/kit.h"
 #include "place/queue.h"
@@ -23,13 +24,20 @@ namespace tandem::place {
 
 enum class Preemption { none, restart, resume };
 
+// DiAS instead of preemption: a job that tolerates a loss, and above which others stand, does less.
+struct Dropping {
+  AccuracyCurve curve{};
+  double recently = 600;  // s: others stand above it if one was submitted so lately, or is not done
+};
+
 struct Policy {
   std::string name{}, description{};  // as written, with its options
   const OrderEntry* order = nullptr;
   std::optional<Kit> kit{};             // none: the pool where the task is fastest, first fit
   std::optional<HeatsOptions> heats{};  // it scores, the kit's filters and node rule hold
   Preemption preemption = Preemption::none;
-  bool backfill = false;  // who comes later may pass if the first one's start is not delayed
+  bool backfill = false;               // who comes later may pass if the first one's start is not delayed
+  std::optional<Dropping> dropping{};  // DiAS: work of lower priority is left out
 };
 
 struct PolicyOption {

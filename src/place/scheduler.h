@@ -7,6 +7,8 @@
 //   2. those that wait are tried in the policy's order, on the machine types in the order it ranks them; of
 //      these, types that would miss the job's deadline come last. Where the policy blocks, the first that
 //      finds no room ends the round; a policy that backfills lets others pass who do not delay it;
+//      DiAS: a job that tolerates a loss of accuracy is started with less of its work, while others stand
+//      above it;
 //   3. a policy that preempts stops the lowest running below a task that finds no room, and no more than it
 //      needs. They go on later from their checkpoint, if they keep any;
 //   4. HEATS, every x seconds while nobody waits: a running task that would be better off elsewhere, its

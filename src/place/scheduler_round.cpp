@@ -138,7 +138,23 @@ bool Round::place(TaskId id) {
 }
 
 void Round::start(TaskId id, const Spot& spot) {
-  out_.push_back(Start{id, task(id).attempt + 1, spot.node, wanted_of(task(id))});
+  out_.push_back(Start{id, task(id).attempt + 1, spot.node, wanted_of(task(id)), drop_of(id)});
+}
+
+// What DiAS leaves out of a task: as much as its tolerated loss allows, if somebody stands above it.
+double Round::drop_of(TaskId id) const {
+  if (!policy_.dropping || job(id).spec.place.loss <= 0) return 0;
+  const auto above = [&](const JobView& other) { return other.spec.place.priority > priority(id); };
+  const auto is_above = [&](TaskId other) {
+    return above(job(other)) && !wanted_no_more(view_, task(other));
+  };
+  bool any = std::any_of(view_.waiting.begin(), view_.waiting.end(), is_above) ||
+             std::any_of(view_.holding.begin(), view_.holding.end(), is_above);
+  for (auto other = view_.jobs.rbegin(); other != view_.jobs.rend() && !any; ++other) {
+    if ((view_.now - other->submitted_at).value > policy_.dropping->recently) break;
+    any = above(*other);
+  }
+  return any ? policy_.dropping->curve.most_drop(job(id).spec.place.loss) : 0;
 }
 
 Explanation Round::explain(TaskId id) {

@@ -41,6 +41,7 @@ class Round {
 
   bool place(TaskId);
   void start(TaskId, const Spot&);
+  double drop_of(TaskId) const;
   // Preemption (scheduler_moves.cpp)
   void make_room(TaskId);
   bool takes_room_made_for_others(const TaskWish&, const Spot&);

@@ -154,6 +154,23 @@ TEST_F(SchedulerTest, PriorityEvictsTheLowestAndNoMoreThanItNeeds) {
   EXPECT_TRUE(runs(low) && runs(other) && runs(lower)) << "they go on when there is room again";
 }
 
+TEST_F(SchedulerTest, DiasDropsWorkOfThoseBelowThatTolerateIt) {
+  policy("dias:recently=100");
+  node("a", 8);
+  EXPECT_EQ(at(job(1, 10, {.priority = 0, .loss = 0.15})).drop, 0) << "nobody stands above it";
+  const auto high = job(1, 10, {.priority = 5, .loss = 0.5});
+  EXPECT_EQ(at(high).drop, 0);
+  EXPECT_NEAR(at(job(1, 10, {.priority = 0, .loss = 0.15})).drop, 0.2, 1e-9) << "loses 15 %";
+  EXPECT_NEAR(at(job(1, 10, {.priority = 0, .loss = 0.9})).drop, 0.4, 1e-9) << "no more was measured";
+  EXPECT_EQ(at(job(1, 10, {.priority = 0})).drop, 0) << "it tolerates nothing";
+  starts(high);
+  ends(high);
+  after(50);
+  EXPECT_GT(at(job(1, 10, {.priority = 0, .loss = 0.15})).drop, 0) << "such a one came lately";
+  after(51);
+  EXPECT_EQ(at(job(1, 10, {.priority = 0, .loss = 0.15})).drop, 0);
+}
+
 TEST_F(SchedulerTest, EqualPriorityEvictsNobody) {
   policy("preempt-restart");
   node("a", 1);

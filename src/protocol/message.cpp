@@ -130,6 +130,13 @@ struct Fields {
     return find(key) == nullptr ? std::nullopt : std::optional(whole(key, low));
   }
 
+  double share(const char* key) const {
+    const Json& value = at(key);
+    if (!value.is_number() || !(value.get<double>() >= 0) || !(value.get<double>() < 1))
+      refuse("'{}' of {} must be from 0 to below 1, not {}", key, where, printable(value.dump(), 80));
+    return value.get<double>();
+  }
+
   bool flag(const char* key) const {
     const Json& value = at(key);
     if (!value.is_boolean())
@@ -249,6 +256,7 @@ Begin begin_of(const Fields& fields) {
   begin.keep_checkpoints = fields.whole("keep_checkpoints", 0);
   begin.hyper = hyper_of(fields.object("hyper"));
   begin.system = resources_of(fields.object("system"));
+  if (fields.find("drop") != nullptr) begin.drop = fields.share("drop");
   if (fields.find("cloned") != nullptr) begin.cloned = fields.flag("cloned");
   return begin;
 }
@@ -307,6 +315,7 @@ OrderedJson json_of(const Begin& begin) {
                    {"hyper", OrderedJson(to_json(begin.hyper))},
                    {"system", json_of(begin.system)}};
   if (begin.cloned) json["cloned"] = true;
+  if (begin.drop > 0) json["drop"] = begin.drop;
   return json;
 }
 

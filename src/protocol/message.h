@@ -78,6 +78,7 @@ struct Begin {
   std::int64_t keep_checkpoints = 2;
   Values hyper;
   Resources system;
+  double drop = 0;      // share of each epoch's work it may leave out; 0: none (docs/protocol.md)
   bool cloned = false;  // its folder holds another trial's checkpoint: go on from it with these hyperparameters
   bool operator==(const Begin&) const = default;
 };

@@ -43,6 +43,7 @@ void expect_says(const std::string& said, const std::string& part) {
 
 Begin some_begin() {
   Begin begin;
+  begin.drop = 0.25;
   begin.task = "run 20261115-043000-7f3a, task 0";
   begin.attempt = 2;
   begin.epochs = 10;

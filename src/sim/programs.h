@@ -28,6 +28,7 @@ struct ProgramRun {
   std::int64_t epochs = 1;      // the most it may run
   Resources granted{};
   const std::string& machine;   // the type of its node
+  double drop = 0;              // share of its work it leaves out
 };
 
 // How an attempt begins, and how it ends.

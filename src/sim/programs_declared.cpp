@@ -9,7 +9,7 @@ ProgramEpoch DeclaredPrograms::epoch(const ProgramRun& run, std::int64_t, bool) 
   const double pace = (found == pace_.end() ? 1 : found->second) * run.granted.speed;
   const double all = run.spec.place.seconds ? run.spec.place.seconds->value : kOtherwise;
   ProgramEpoch out;
-  out.seconds = Seconds{all / pace / static_cast<double>(std::max<std::int64_t>(run.epochs, 1))};
+  out.seconds = Seconds{all * (1 - run.drop) / pace / static_cast<double>(std::max<std::int64_t>(run.epochs, 1))};
   return out;
 }
 

@@ -379,6 +379,10 @@ double idle_joules(const ReplayShape& shape, const ReplayPool& pool, double seco
 
 Replayed replay(const ReplayInput& input, const place::Policy& policy, place::Predictor* predictor) {
   check(input);
+  if (policy.dropping)
+    throw UserError(
+        "policy dias drops work of jobs that say what loss they tolerate; a trace does not say so (see "
+        "bench/run dias for DiAS in the simulator)");
   return Replay(input, policy, predictor).run();
 }
 

@@ -228,7 +228,8 @@ ProgramRun World::run_of(const Attempted& a, const View& view) const {
           task.trial ? task.trial->hyper : job.hyper,
           task.trial ? task.trial->epochs : job.epochs,
           a.granted,
-          group_of(a.node).type};
+          group_of(a.node).type,
+          task.drop};
 }
 
 // ---- after a crash ----

@@ -31,6 +31,7 @@ PlaceSpec read_place(const json& from) {
   read_quantity(from, "seconds", place.seconds);
   read_word(from, "family", place.family);
   if (from.contains("work")) place.work = not_negative(from["work"], "work");
+  if (from.contains("loss")) place.loss = not_negative(from["loss"], "loss");
   return place;
 }
 
@@ -71,6 +72,7 @@ json written(const PlaceSpec& place) {
   if (place.seconds) out["seconds"] = place.seconds->value;
   if (!place.family.empty()) out["family"] = place.family;
   if (place.work > 0) out["work"] = place.work;
+  if (place.loss > 0) out["loss"] = place.loss;
   return out;
 }
 

@@ -51,6 +51,7 @@ struct PlaceSpec {
   std::optional<Seconds> seconds{};  // it takes on a machine of pace 1, as far as somebody knows
   std::string family{};              // tasks alike but for the amount of work; "": of its own kind
   double work = 0;                   // how much of it, in its family's unit; 0: not said
+  double loss = 0;                   // of accuracy that is tolerated: work may be dropped for it
   bool operator==(const PlaceSpec&) const = default;
 };
 

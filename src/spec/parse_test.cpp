@@ -127,13 +127,14 @@ TEST(Parse, WhatASchedulerShouldKnowSurvivesTheJournal) {
       good(kCommand +
            "system: {cores: 2, gpus: 1}\n"
            "place: {priority: 7, energy_weight: 80%, deadline: 2h, architecture: arm64, accelerator: V100,\n"
-           "        labels: [ssd, '!spot'], takes: 20min, family: k-means, work: 500}\n");
+           "        labels: [ssd, '!spot'], takes: 20min, family: k-means, work: 500, loss: 15%}\n");
   EXPECT_EQ(job.place.priority, 7);
   EXPECT_DOUBLE_EQ(*job.place.energy_weight, 0.8);
   EXPECT_DOUBLE_EQ(job.place.deadline->value, 7200);
   EXPECT_DOUBLE_EQ(job.place.seconds->value, 1200);
   EXPECT_EQ(job.place.labels, (std::vector<std::string>{"ssd", "!spot"}));
   EXPECT_EQ(job.system.gpus, 1);
+  EXPECT_DOUBLE_EQ(job.place.loss, 0.15);
   EXPECT_EQ(train_job_from_json(to_json(job)), job);
   expect_issue(kCommand + "place: {work: 3}\n", "3:15: place.work: means something beside a family only");
   expect_issue(kCommand + "place: {accelerator: V100}\n", "3:22: place.accelerator: is the type of GPUs");

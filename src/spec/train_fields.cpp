@@ -204,6 +204,13 @@ std::vector<Field> place_fields() {
        .otherwise = "not said",
        .above = 0,
        .store = into([](TuneJob & job) -> auto& { return job.base.place.work; })},
+      {.name = "loss",
+       .type = Type::fraction,
+       .description = "of accuracy that is tolerated: policy dias drops work of lower priority for it",
+       .fallback = "0%",
+       .least = 0,
+       .most = 1,
+       .store = into([](TuneJob & job) -> auto& { return job.base.place.loss; })},
   };
 }
 

@@ -1,5 +1,7 @@
 #include "trainer/learner.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -18,6 +20,16 @@ bool takes(const ModelEntry& model, data::Kind kind) {
 }
 
 }  // namespace
+
+bool batch_dropped(double drop, std::int64_t epoch, std::int64_t batch) {
+  if (drop <= 0 || batch == 0) return false;
+  constexpr double kGolden = 0.6180339887;  // so that no batch is left out in every epoch
+  const double turned = kGolden * static_cast<double>(epoch);
+  const auto until = [&](std::int64_t n) {
+    return std::floor(drop * static_cast<double>(n) + turned - std::floor(turned));
+  };
+  return until(batch) > until(batch - 1);
+}
 
 std::unique_ptr<Learner> make_learner(const Setup& setup, const data::Dataset& dataset) {
   const ModelEntry& model = data::model(setup.model);

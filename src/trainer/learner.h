@@ -24,7 +24,12 @@ struct Setup {
   std::string model;
   Values hyper;  // complete (data::with_defaults)
   std::int64_t seed = 1;
+  double drop = 0;  // share of each epoch's batches that is left out
 };
+
+// Whether a batch (from 0) of an epoch is left out: evenly spread, other batches each epoch; of the batches up
+// to each the share left out is `drop`, as nearly as whole ones allow. The first never is.
+bool batch_dropped(double drop, std::int64_t epoch, std::int64_t batch);
 
 class Learner {
  public:

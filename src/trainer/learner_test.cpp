@@ -1,5 +1,6 @@
 #include "trainer/learner.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -29,6 +30,32 @@ Setup busy_setup(const std::string& model, std::int64_t seed = 1) {
     if (rule.name == "embedding_size" || rule.name == "hidden_size") hyper[rule.name] = std::int64_t{16};
   }
   return setup_for(model, hyper, seed);
+}
+
+TEST(Dropping, LeavesOutTheShareAskedForAndOtherBatchesEachEpoch) {
+  for (const double drop : {0.1, 0.2, 0.4}) {
+    std::vector<int> left_out(500, 0);
+    for (std::int64_t epoch = 1; epoch <= 20; ++epoch) {
+      int dropped = 0;
+      for (std::int64_t batch = 0; batch < 500; ++batch)
+        if (batch_dropped(drop, epoch, batch)) ++dropped, ++left_out[static_cast<std::size_t>(batch)];
+      EXPECT_NEAR(dropped, 500 * drop, 1.5) << "epoch " << epoch;
+    }
+    EXPECT_EQ(left_out[0], 0);
+    EXPECT_LT(*std::max_element(left_out.begin(), left_out.end()), 20) << "some batch is never learnt from";
+  }
+  EXPECT_FALSE(batch_dropped(0, 1, 7));
+}
+
+TEST(Dropping, ALearnerThatDropsStillLearns) {
+  const data::Dataset dataset = dataset_for("lenet5");
+  auto setup = busy_setup("lenet5");
+  setup.drop = 0.4;
+  const auto learner = make_learner(setup, dataset), whole = make_learner(busy_setup("lenet5"), dataset);
+  for (const auto& one : {learner.get(), whole.get()}) one->set_threads(1), one->train(1);
+  EXPECT_NE(learner->state(), whole->state());
+  for (std::int64_t epoch = 2; epoch <= 15; ++epoch) learner->train(epoch);
+  EXPECT_GT(learner->test().at("accuracy"), 0.8);
 }
 
 class EveryLearner : public testing::TestWithParam<std::string> {};

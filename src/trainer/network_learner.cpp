@@ -115,8 +115,9 @@ class NetworkLearner : public Learner {
     return guarded([&] {
       shuffle(epoch);
       net_->training = true;
-      double total = 0;
+      double total = 0, seen = 0;
       for (std::int64_t begin = 0; begin < train_.count; begin += batch_) {
+        if (batch_dropped(setup_.drop, epoch, begin / batch_)) continue;
         const std::int64_t count = std::min(batch_, train_.count - begin);
         const double loss = step(order_.data() + begin, count);
         if (!std::isfinite(loss))
@@ -125,8 +126,9 @@ class NetworkLearner : public Learner {
                           "learning_rate below {}",
                           loss, epoch, begin / batch_ + 1, real(setup_.hyper, "learning_rate")));
         total += loss * static_cast<double>(count);
+        seen += static_cast<double>(count);
       }
-      return total / static_cast<double>(train_.count);
+      return total / seen;
     });
   }
 

@@ -90,7 +90,8 @@ int train_inside(const TrainOptions& options, protocol::Client& client) {
     throw UserError(fmt::format("TANDEM_FOLDER is {}, but Tandem said {}", folder, begin.folder));
   client.ready();
   Task task;
-  task.setup = {options.model, data::with_defaults(data::model(options.model), begin.hyper), begin.seed};
+  task.setup = {options.model, data::with_defaults(data::model(options.model), begin.hyper), begin.seed,
+                begin.drop};
   task.dataset = options.dataset;
   task.epochs = begin.epochs;
   task.reported = begin.reported;

@@ -77,6 +77,14 @@ class Serve(ServerCase):
         self.until(lambda: all(self.job(job)["state"] == "running" for job in low))
         self.assertEqual(sorted(self.job(job)["attempts"] for job in low), [1, 1, 2])
 
+    def test_dias_drops_work_of_lower_jobs_that_tolerate_a_loss(self):
+        self.serve("--nodes", self.nodes, "--no-port", "--policy", "dias")
+        high = self.submit(self.plain("sleep", "1000", extra="place: {priority: 5}"))
+        low = self.submit(self.plain("sh", "-c", "echo drop $TANDEM_DROP", extra="place: {loss: 15%}"))
+        self.assertAlmostEqual(self.until_over(low)["drop"], 0.2)
+        self.assertEqual(self.tandem("output", low).stdout, "drop 0.2\n")
+        self.assertEqual(self.job(high)["drop"], 0)
+
     def test_killed_and_started_again_nothing_is_lost(self):
         server = self.serve("--nodes", self.nodes, "--no-port")
         flag = self.folder / "go"

@@ -66,6 +66,7 @@ std::map<std::string, std::string> environment_for(const Attempted& a) {
       {"TANDEM_REPORTED", std::to_string(a.counted_before)},
       {"TANDEM_SEED", std::to_string(begin.seed)},
       {"TANDEM_ATTEMPT", std::to_string(begin.attempt)},
+      {"TANDEM_DROP", fmt::format("{}", begin.drop)},
   };
   for (const auto& [hyper, value] : begin.hyper) out[variable_name(hyper)] = text(value);
   if (!::getenv("OMP_NUM_THREADS")) out["OMP_NUM_THREADS"] = std::to_string(a.granted.cores);

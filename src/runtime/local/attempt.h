@@ -24,6 +24,7 @@ struct Attempted {
   Attempt number = 1;
   NodeId node = 0;
   bool plain = false;  // it reports nothing
+  double drop = 0;     // share of its work it leaves out
   platform::Child child;
   platform::Descriptor socket;
   protocol::LineReader lines;

@@ -191,6 +191,7 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   a.task = d.task;
   a.number = d.attempt;
   a.granted = d.granted;
+  a.drop = d.drop;
   a.counted_before = task.reported();
   if (task.trial) a.cloned_at = task.trial->clone_epoch;
   a.plain = job.program.plain;
@@ -250,6 +251,7 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
              .keep_checkpoints = job.keep_checkpoints,
              .hyper = job.hyper,
              .system = a.granted,
+             .drop = a.drop,
              .cloned = a.cloned_at > 0};
 
   int ends[2];

@@ -136,6 +136,7 @@ void SlurmWorld::start(DecisionId id, const Start& d, const View& view) {
                   .keep_checkpoints = a.job.keep_checkpoints,
                   .hyper = a.job.hyper,
                   .system = a.granted,
+                  .drop = d.drop,
                   .cloned = a.talk.cloned_at > 0};
   take(a.node, kNothing, a.granted);
   attempts_.emplace(a.task, std::move(attempt));

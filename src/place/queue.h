@@ -29,6 +29,7 @@ struct OrderEntry {
   bool blocks = true;
   double (*key)(const JobFacts&) = nullptr;  // the lowest goes first
   bool to_the_end = false;                   // one that finds no room goes behind all who wait; no key
+  bool by_time = false;                      // the key looks at JobFacts::seconds
 };
 const std::vector<OrderEntry>& orders();
 const OrderEntry& find_order(const std::string& name);  // throws UserError

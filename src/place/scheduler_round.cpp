@@ -93,7 +93,7 @@ std::vector<TaskId> Round::in_order() const {
     const auto& t = task(id);
     if (t.alive || wanted_no_more(view_, t)) continue;
     JobFacts facts{job(id).submitted_at.value, 0, 1, priority(id)};
-    for (const auto type : all_types_)
+    for (const auto type : policy_.order->by_time ? all_types_ : std::vector<std::uint32_t>{})
       facts.seconds = facts.seconds == 0 ? seconds(id, type) : std::min(facts.seconds, seconds(id, type));
     const double asked = t.requested_at.value;
     keys.emplace_back(policy_.order->key ? policy_.order->key(facts) : asked, asked, id);
@@ -115,11 +115,12 @@ void Round::serve() {
 
 bool Round::place(TaskId id) {
   const auto wish = wish_of(view_, task(id));
-  const double h = weight(id);
-  const auto alike = [&](const auto& other) {
-    const auto& [part, parts, architecture, accelerator, labels] = other.first;
-    return other.second == h && part == wish.part && architecture == wish.architecture &&
-           accelerator == wish.accelerator && labels == wish.labels;
+  // One like it found no room in this round: neither will this one. Not asked where rooms depend on more.
+  const auto& mine = job(id).spec.place;
+  const auto alike = [&](TaskId other) {
+    const auto& theirs = job(other).spec.place;
+    return wanted_of(task(other)) == wanted_of(task(id)) && theirs.architecture == mine.architecture &&
+           theirs.accelerator == mine.accelerator && theirs.labels == mine.labels;
   };
   if (!reserved_ && std::any_of(in_vain_.begin(), in_vain_.end(), alike)) return false;
   for (const auto type : ranked(id, wish)) {
@@ -133,7 +134,7 @@ bool Round::place(TaskId id) {
     start(id, spot);
     return true;
   }
-  if (in_vain_.size() < 64) in_vain_.emplace_back(wish, h);
+  if (in_vain_.size() < 64) in_vain_.push_back(id);
   return false;
 }
 

@@ -70,7 +70,7 @@ class Round {
     std::vector<Pool> then{};  // what is left beside it
   };
   std::optional<Reserved> reserved_;
-  std::vector<std::pair<TaskWish, double>> in_vain_;  // wish and H that found no room in this round
+  std::vector<TaskId> in_vain_;  // found no room in this round; of each kind the first
   std::vector<TaskId> evicted_;
 };
 

@@ -25,8 +25,8 @@ struct ProbeRow {
 };
 const std::vector<ProbeRow>& probes() {
   static const std::vector<ProbeRow> table = {
-      {"kmeans", {"kmeans", "--points", "20000", "--dimensions", "8"}, "--iterations", {20, 40, 80}},
-      {"jacobi", {"jacobi", "--size", "512"}, "--iterations", {50, 100, 200}},
+      {"kmeans", {"kmeans", "--points", "20000", "--dimensions", "8"}, "--iterations", {200, 400, 800}},
+      {"jacobi", {"jacobi", "--size", "512"}, "--iterations", {500, 1000, 2000}},
   };
   return table;
 }

@@ -32,8 +32,8 @@ struct WorldWish {
 
 // A world with what belongs to it.
 struct HostedWorld {
-  std::unique_ptr<control::World> world;
   std::unique_ptr<control::Sensor> sensor;  // null: the world tells joules itself, or nobody does
+  std::unique_ptr<control::World> world;    // gone before its sensor
   std::function<void()> interrupt;          // ends a wait; from any thread
 };
 

@@ -14,6 +14,7 @@
 #include <span>
 
 #include "base/random.h"
+#include "bench/decisions/rounds.h"
 #include "place/policies.h"
 
 namespace {
@@ -185,5 +186,6 @@ int main(int argc, char** argv) {
   }
   fmt::print("heats:H=1 on 10000 nodes of {} types: {:.0f} a second (every type a task may use is scored)\n",
              kManyTypes, 1 / measure("heats:H=1", 10'000, count / 10, kManyTypes).seconds);
+  bench::print_rounds();
   return held ? 0 : 1;
 }

@@ -32,7 +32,7 @@ std::vector<TaskId> Round::lower_than(TaskId id, std::uint32_t type) const {
   return out;
 }
 
-void Round::make_room(TaskId id) {
+bool Round::make_room(TaskId id) {
   const auto wish = wish_of(view_, task(id));
   if (!soon_) {
     auto later = cluster_;
@@ -44,9 +44,10 @@ void Round::make_room(TaskId id) {
   const auto types = all_ranked(id, wish);
   std::vector<Share> taken;
   for (const auto type : types)  // room is on its way
-    if ((*soon_)[type].take(wish.part, 1, taken, ranking(id).where(type))) return;
+    if ((*soon_)[type].take(wish.part, 1, taken, ranking(id).where(type))) return true;
   for (const auto type : types)
-    if (evict_on(id, type, *soon_)) return;
+    if (evict_on(id, type, *soon_)) return true;
+  return false;
 }
 
 bool Round::takes_room_made_for_others(const TaskWish& wish, const Spot& spot) {

@@ -107,22 +107,26 @@ std::vector<TaskId> Round::in_order() const {
 void Round::serve() {
   for (const TaskId id : in_order()) {
     if (place(id)) continue;
-    if (policy_.preemption != Preemption::none) make_room(id);
+    const auto hopeless = [&](TaskId other) { return priority(other) >= priority(id) && alike(other, id); };
+    if (policy_.preemption != Preemption::none && std::none_of(stuck_.begin(), stuck_.end(), hopeless) &&
+        !make_room(id) && stuck_.size() < 64)
+      stuck_.push_back(id);
     if (policy_.order->blocks) return;
     if (policy_.backfill && !reserved_) reserve(id);
   }
 }
 
+bool Round::alike(TaskId a, TaskId b) const {
+  const auto &one = job(a).spec.place, &two = job(b).spec.place;
+  return wanted_of(task(a)) == wanted_of(task(b)) && one.architecture == two.architecture &&
+         one.accelerator == two.accelerator && one.labels == two.labels;
+}
+
 bool Round::place(TaskId id) {
   const auto wish = wish_of(view_, task(id));
   // One like it found no room in this round: neither will this one. Not asked where rooms depend on more.
-  const auto& mine = job(id).spec.place;
-  const auto alike = [&](TaskId other) {
-    const auto& theirs = job(other).spec.place;
-    return wanted_of(task(other)) == wanted_of(task(id)) && theirs.architecture == mine.architecture &&
-           theirs.accelerator == mine.accelerator && theirs.labels == mine.labels;
-  };
-  if (!reserved_ && std::any_of(in_vain_.begin(), in_vain_.end(), alike)) return false;
+  const auto same = [&](TaskId other) { return alike(other, id); };
+  if (!reserved_ && std::any_of(in_vain_.begin(), in_vain_.end(), same)) return false;
   for (const auto type : ranked(id, wish)) {
     std::vector<Share> taken;
     if (!cluster_.pools[type].take(wish.part, 1, taken, ranking(id).where(type))) continue;

@@ -40,10 +40,11 @@ class Round {
   double seconds(TaskId id, std::uint32_t type) const;
 
   bool place(TaskId);
+  bool alike(TaskId, TaskId) const;  // they ask for the same
   void start(TaskId, const Spot&);
   double drop_of(TaskId) const;
   // Preemption (scheduler_moves.cpp)
-  void make_room(TaskId);
+  bool make_room(TaskId);  // false: there is none to be made
   bool takes_room_made_for_others(const TaskWish&, const Spot&);
   bool evict_on(TaskId, std::uint32_t type, std::vector<Pool>& soon);
   std::vector<TaskId> lower_than(TaskId, std::uint32_t type) const;
@@ -71,6 +72,7 @@ class Round {
   };
   std::optional<Reserved> reserved_;
   std::vector<TaskId> in_vain_;  // found no room in this round; of each kind the first
+  std::vector<TaskId> stuck_;    // nor could any be made
   std::vector<TaskId> evicted_;
 };
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "cli/sim_table.h"
 #include "daemon/daemon.h"
 
 namespace tandem::cli {
@@ -65,20 +66,7 @@ std::string word(const json& value) {
 }
 
 std::string columns(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i == widths.size()) widths.push_back(0);
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  std::string out;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}  ", row[i], widths[i]);
-    out += line + "\n";
-  }
-  return out;
+  return text_table(rows, rows.front().size());
 }
 
 }  // namespace tandem::cli

@@ -39,7 +39,7 @@ std::string job_target(const std::string& job, const char* rest = "");
 // A word of JSON; "-" where there is none.
 std::string word(const nlohmann::json&);
 
-// Columns as wide as what is in them.
+// Words in columns, the first row as headings.
 std::string columns(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace tandem::cli

@@ -112,7 +112,9 @@ class Api {
   Response output(const Request& request) const {
     const auto& job = find(request);
     if (job.tasks.empty()) throw Refusal(404, "it printed nothing: it never ran");
-    const auto file = parts_.folder / fmt::format("task-{}", job.tasks.front()) / "output.log";
+    auto file = parts_.folder / fmt::format("task-{}", job.tasks.front()) / "output.log";
+    if (!std::filesystem::exists(file))  // Slurm's jobs write beside the folders
+      file = parts_.folder / fmt::format("output-{}.log", job.tasks.front());
     Response out;
     out.content_type = "text/plain; charset=utf-8";
     platform::Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));

@@ -107,3 +107,6 @@ class OnSlurm(ServerKill):
         SlurmCluster(self)
         self.world = ("--world", "slurm")
         self.storm(3, 12, seconds_a_job=2)
+        said = self.submit(self.plain("echo", "hello from Slurm"))
+        self.until_over(said)
+        self.assertIn("hello from Slurm", self.tandem("output", said).stdout)

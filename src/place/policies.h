@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "place/heats.h"
+#include "place/infra_pick.h"
 #include "place/kit.h"
 #include "place/queue.h"
 
@@ -23,11 +24,18 @@ namespace tandem::place {
 
 enum class Preemption { none, restart, resume };
 
+// Infrastructure-aware placement of tasks that run on one node each (infra_pick.h).
+struct InfraOptions {
+  PickOptions pick{.housekeeping = 0.1};
+  ThresholdOptions thresholds{};
+};
+
 struct Policy {
   std::string name{}, description{};  // as written, with its options
   const OrderEntry* order = nullptr;
   std::optional<Kit> kit{};             // none: the pool where the task is fastest, first fit
   std::optional<HeatsOptions> heats{};  // it scores, the kit's filters and node rule hold
+  std::optional<InfraOptions> infra{};  // it chooses the node, among those the kit's filters leave
   Preemption preemption = Preemption::none;
   bool backfill = false;  // who comes later may pass if the first one's start is not delayed
 };
@@ -45,10 +53,12 @@ const std::vector<PolicyEntry>& policies();
 Policy parse_policy(const std::string& text);
 Policy policy_of(const OrderEntry&);  // the order alone
 
+inline constexpr const char* kNoRoom = "no room now";
+
 // One machine type a task was held against, for people.
 struct Considered {
   std::uint32_t type = 0;
-  std::string refused{};  // by a filter, or "no room now"; "": it was scored
+  std::string refused{};  // by a filter, or kNoRoom; "": it was scored
   double score = 0;
   std::string why{};
 };

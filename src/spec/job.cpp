@@ -31,6 +31,7 @@ PlaceSpec read_place(const json& from) {
   read_quantity(from, "seconds", place.seconds);
   read_word(from, "family", place.family);
   if (from.contains("work")) place.work = not_negative(from["work"], "work");
+  if (from.contains("bandwidth")) place.bandwidth = not_negative(from["bandwidth"], "bandwidth");
   return place;
 }
 
@@ -71,6 +72,7 @@ json written(const PlaceSpec& place) {
   if (place.seconds) out["seconds"] = place.seconds->value;
   if (!place.family.empty()) out["family"] = place.family;
   if (place.work > 0) out["work"] = place.work;
+  if (place.bandwidth > 0) out["bandwidth"] = place.bandwidth;
   return out;
 }
 

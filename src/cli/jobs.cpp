@@ -113,13 +113,28 @@ int cancel(const Options& options) {
   return kDone;
 }
 
+// "CPU 12 %, memory 40 %": what others use, as far as it is known.
+std::string load_text(const json& load) {
+  if (!load.is_object()) return "not known";
+  std::string out;
+  using Names = std::initializer_list<std::pair<const char*, const char*>>;
+  for (const auto& [key, name] : Names{{"cpu", "CPU"},
+                                       {"memory", "memory"},
+                                       {"network", "network"},
+                                       {"gpu", "GPU"},
+                                       {"gpu_memory", "GPU memory"}})
+    if (load[key].is_number())
+      out += fmt::format("{}{} {:.0f} %", out.empty() ? "" : ", ", name, 100 * load[key].get<double>());
+  return out.empty() ? "not known" : out;
+}
+
 int nodes(const Options& options) {
   ServerClient client(options.server);
   const json answer = client.ask("GET", "/v1/nodes");
   options.json.write(answer);
   if (options.json.alone()) return kDone;
-  std::vector<std::vector<std::string>> rows{
-      {"NODE", "TYPE", "STATE", "CORES FREE", "MEMORY FREE", "GPUS FREE", "PACE", "POWER", "JOBS"}};
+  std::vector<std::vector<std::string>> rows{{"NODE", "TYPE", "STATE", "CORES FREE", "MEMORY FREE",
+                                              "GPUS FREE", "PACE", "POWER", "USED BY OTHERS", "JOBS"}};
   for (const auto& node : answer["nodes"]) {
     std::string jobs;
     for (const auto& job : node["jobs"]) jobs += (jobs.empty() ? "" : " ") + std::to_string(job.get<int>());
@@ -133,7 +148,7 @@ int nodes(const Options& options) {
                         ? fmt::format("{:g} to {:g} W", node["idle_watts"].get<double>(),
                                       node["busy_watts"].get<double>())
                         : "not known",
-                    jobs.empty() ? "-" : jobs});
+                    load_text(node.value("load", json())), jobs.empty() ? "-" : jobs});
   }
   std::cout << columns(rows);
   return kDone;

@@ -284,6 +284,7 @@ void add_trace_options(CLI::App& app, TraceOptions& options) {
   const std::string group = "A trace";
   std::string policies, formats;
   for (const auto& entry : place::policies()) {
+    if (place::parse_policy(entry.name).infra) continue;  // a trace cannot host it
     policies += "\n  " + entry.name + ": " + entry.description;
     for (const auto& option : entry.options) policies += "\n    :" + option.name + "=  " + option.meaning;
   }

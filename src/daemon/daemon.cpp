@@ -35,7 +35,11 @@ json spec_of(const DaemonOptions& options) {
 
 // The run of this name, or a new one.
 store::RunInfo run_of(store::Store& store, const DaemonOptions& options) {
-  place::parse_policy(options.policy);  // a wrong one is told before there is a run
+  const auto policy = place::parse_policy(options.policy);  // a wrong one is told before there is a run
+  if (policy.infra && options.world.world == "slurm")
+    throw UserError(
+        "policy infra places by what others use of each node, and of Slurm's nodes nobody watches that yet: "
+        "use it with --world local or sim, or another policy here");
   const json wanted = spec_of(options);
   for (const auto& run : store.runs()) {
     if (run.kind != "serve" || run.name != options.name) continue;

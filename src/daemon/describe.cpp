@@ -13,6 +13,20 @@ json or_null(const std::optional<Seconds>& time) {
   return time ? json(time->value) : json(nullptr);
 }
 
+// What others use, as far as it is known; null: nobody looks there, or not yet.
+json load_json(const NodeView& node) {
+  if (node.observed.empty()) return nullptr;
+  const auto& [at, load] = node.observed.back();
+  const auto share = [](const std::optional<double>& s) { return s ? json(*s) : json(nullptr); };
+  return {{"since", at.value},
+          {"cpu", share(load.cpu)},
+          {"memory", share(load.memory)},
+          {"network", share(load.network)},
+          {"gpu", share(load.gpu)},
+          {"gpu_memory", share(load.gpu_memory)},
+          {"latency", or_null(load.latency)}};
+}
+
 json energy_json(const View& view, const JobView& job) {
   Joules sum;
   std::string source;
@@ -120,6 +134,8 @@ json node_json(const View& view, const NodeView& node) {
           {"pace", node.traits.pace},
           {"idle_watts", watts(node.traits.idle)},
           {"busy_watts", watts(node.traits.busy)},
+          {"bandwidth", node.traits.bandwidth > 0 ? json(node.traits.bandwidth) : json(nullptr)},
+          {"load", load_json(node)},
           {"jobs", std::move(jobs)}};
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "daemon/node_watch.h"
 #include "measure/task_sensor.h"
 #include "runtime/slurm/world.h"
 #include "sim/programs_declared.h"
@@ -130,13 +131,22 @@ std::vector<SizedGroup> sized(const spec::Cluster& cluster) {
         out.push_back({type.name, group.count, size_of(cluster, type)});
         fastest = std::max(fastest, out.back().size.a_core);
       }
-  for (auto& group : out) group.size.traits.pace = fastest > 0 ? group.size.a_core / fastest : 1;
+  for (auto& group : out) {
+    group.size.traits.pace = fastest > 0 ? group.size.a_core / fastest : 1;
+    group.size.traits.bandwidth = cluster.network.bandwidth;
+  }
   return out;
 }
 
 // One of its type is called like it, several are numbered.
 std::string node_name(const std::string& type, int count, int index) {
   return count == 1 ? type : fmt::format("{}-{}", type, index + 1);
+}
+
+WatchedNode whole(const platform::Topology& topology) {
+  WatchedNode out{.memory = topology.memory};
+  for (const auto& cpu : topology.cpus) out.cpus.push_back(cpu.id);
+  return out;
 }
 
 HostedWorld local_world(const WorldWish& wish) {
@@ -151,9 +161,12 @@ HostedWorld local_world(const WorldWish& wish) {
   HostedWorld out;
   out.sensor = std::make_unique<measure::TaskSensor>(sensing);
   options.sensor = out.sensor.get();
+  std::vector<WatchedNode> watched;
+  for (const auto& node : options.nodes) watched.push_back({node.cpus, node.memory});
+  if (watched.empty()) watched.push_back(whole(options.topology));
   auto world = std::make_unique<local::LocalWorld>(std::move(options));
   out.interrupt = [world = world.get()] { world->interrupt(); };
-  out.world = std::move(world);
+  out.world = std::make_unique<WatchedWorld>(std::move(world), NodeWatch(std::move(watched)));
   return out;
 }
 
@@ -214,7 +227,10 @@ HostedWorld slurm_world(const WorldWish& wish) {
 
 HostedWorld simulated_world(const WorldWish& wish) {
   const auto cluster = spec::load_cluster(wish.nodes.empty() ? "heats" : wish.nodes);
-  auto world = std::make_unique<PacedWorld>(simulated_nodes(cluster), wish.pace);
+  auto nodes = simulated_nodes(cluster);
+  for (auto& group : nodes)  // nobody else is there
+    group.background.push_back({Seconds{0}, {0.0, 0.0, 0.0, 0.0, 0.0, Seconds{0}}});
+  auto world = std::make_unique<PacedWorld>(std::move(nodes), wish.pace);
   HostedWorld out;
   out.interrupt = [world = world.get()] { world->interrupt(); };
   out.world = std::move(world);

@@ -87,10 +87,10 @@ json body_to_json(const Body& body) {
 }  // namespace
 
 const char* name(const EventBody& body) {
-  constexpr std::array kNames{"JobSubmitted",    "JobCancelled", "JobResumed",      "NodeJoined",
-                              "TaskStarted",     "EpochEnded",   "CheckpointTaken", "SystemChanged",
-                              "TaskEnded",       "TaskFailed",   "DecisionRefused", "Woke",
-                              "KnowledgeArrived"};
+  constexpr std::array kNames{"JobSubmitted",     "JobCancelled", "JobResumed",      "NodeJoined",
+                              "TaskStarted",      "EpochEnded",   "CheckpointTaken", "SystemChanged",
+                              "TaskEnded",        "TaskFailed",   "DecisionRefused", "Woke",
+                              "KnowledgeArrived", "NodeObserved"};
   static_assert(kNames.size() == std::variant_size_v<EventBody>);
   return kNames[body.index()];
 }

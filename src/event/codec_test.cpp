@@ -52,6 +52,7 @@ std::vector<EventBody> every_event() {
           JobCancelled{0, "asked"},
           JobResumed{0},
           NodeJoined{0, "here", {2, kGiB, 1.0}},
+          NodeJoined{1, "there", {2, kGiB, 1.0}, "", {.pace = 2, .bandwidth = 125e6}},
           TaskStarted{1, 2, 3, 4, 5, {0, 1}},
           EpochEnded{1, 2, 3, {{"accuracy", 0.5}}, Seconds{1.5}, energy, {{{"task-clock", 1.9}}}},
           EpochEnded{1, 2, 4, {}, Seconds{0.5}, std::nullopt, {}},
@@ -64,7 +65,9 @@ std::vector<EventBody> every_event() {
           JobSubmitted{1, job, some_tuning(job)},
           JobResumed{1, spec::Limits{Seconds{5}, Seconds{60}, 3}, spec::Budget{Seconds{90}, Joules{5}}},
           EpochEnded{1, 2, 5, {}, Seconds{2}, std::nullopt, {}, Seconds{0.5}},
-          KnowledgeArrived{"store", {some_work()}}};
+          KnowledgeArrived{"store", {some_work()}},
+          NodeObserved{0, {.cpu = 0.25, .network = 0.5, .latency = Seconds{0.001}}},
+          NodeObserved{1, {.memory = 1.0, .gpu = 0.0, .gpu_memory = 0.125}}};
 }
 
 std::vector<DecisionBody> every_decision() {

@@ -74,6 +74,7 @@ struct NodeTraits {
   std::vector<std::string> labels{};
   std::optional<Watts> idle{}, busy{};  // the whole node's draw
   double pace = 1;                      // how fast its cores are; 2: a job takes half as long
+  double bandwidth = 0;                 // bytes a second of its way to the network; 0: not known
   bool operator==(const NodeTraits&) const = default;
 };
 
@@ -168,9 +169,25 @@ struct KnowledgeArrived {
   bool operator==(const KnowledgeArrived&) const = default;
 };
 
+// What others than our own tasks use of a node, as shares from 0 to 1, and how far it is from the master and
+// back; none: nobody can tell. What all share and nobody holds, the network, is counted whoever uses it.
+struct NodeLoad {
+  std::optional<double> cpu{}, memory{}, network{}, gpu{}, gpu_memory{};
+  std::optional<Seconds> latency{};
+  bool operator==(const NodeLoad&) const = default;
+};
+
+// Somebody looked at a node. It holds until the next one of the node, or until the node joins again; so it is
+// reported only when it says something new (daemon/node_watch.h has the rule), not at every look.
+struct NodeObserved {
+  NodeId node = 0;
+  NodeLoad load{};  // nothing known: the node cannot be seen any more
+  bool operator==(const NodeObserved&) const = default;
+};
+
 using EventBody =
     std::variant<JobSubmitted, JobCancelled, JobResumed, NodeJoined, TaskStarted, EpochEnded, CheckpointTaken,
-                 SystemChanged, TaskEnded, TaskFailed, DecisionRefused, Woke, KnowledgeArrived>;
+                 SystemChanged, TaskEnded, TaskFailed, DecisionRefused, Woke, KnowledgeArrived, NodeObserved>;
 
 struct Event {
   Seconds at;  // wall clock, seconds since 1970; the simulator's clock in the simulator

@@ -14,7 +14,7 @@ namespace tandem {
 template <class T>
 concept HasFields = std::is_same_v<T, TrialPart> || std::is_same_v<T, Option> ||
     std::is_same_v<T, Measured> || std::is_same_v<T, KnownWork> || std::is_same_v<T, NodeTraits> ||
-    std::is_same_v<T, spec::Limits> || std::is_same_v<T, spec::Budget>;
+    std::is_same_v<T, NodeLoad> || std::is_same_v<T, spec::Limits> || std::is_same_v<T, spec::Budget>;
 
 template <class A, class E>
 void fields(A&& a, E& e) {
@@ -41,6 +41,7 @@ void fields(A&& a, E& e) {
   if constexpr (std::is_same_v<T, DecisionRefused>) a("decision", e.decision)("reason", e.reason);
   if constexpr (std::is_same_v<T, Woke>) a("decision", e.decision);
   if constexpr (std::is_same_v<T, KnowledgeArrived>) a("source", e.source)("known", e.known);
+  if constexpr (std::is_same_v<T, NodeObserved>) a("node", e.node)("load", e.load);
 
   if constexpr (std::is_same_v<T, Request>)
     a("task", e.task)("job", e.job)("wanted", e.wanted)("trial", e.trial)("options", e.options)(
@@ -65,7 +66,10 @@ void fields(A&& a, E& e) {
         "clone_from", e.clone_from)("clone_epoch", e.clone_epoch)("point", e.point);
   if constexpr (std::is_same_v<T, NodeTraits>)
     a("architecture", e.architecture)("accelerator", e.accelerator)("labels", e.labels)("idle", e.idle)(
-        "busy", e.busy)("pace", e.pace);
+        "busy", e.busy)("pace", e.pace)("bandwidth", e.bandwidth);
+  if constexpr (std::is_same_v<T, NodeLoad>)
+    a("cpu", e.cpu)("memory", e.memory)("network", e.network)("gpu", e.gpu)("gpu_memory", e.gpu_memory)(
+        "latency", e.latency);
   if constexpr (std::is_same_v<T, Option>) a("resources", e.resources)("seconds", e.seconds);
   if constexpr (std::is_same_v<T, Measured>)
     a("system", e.system)("seconds", e.seconds)("joules", e.joules)("epochs", e.epochs);

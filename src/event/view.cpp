@@ -136,6 +136,7 @@ struct Folder {
     node.capacity = e.capacity;
     if (e.capacity.cores > 0) node.largest = e.capacity;
     node.traits = e.traits;
+    node.observed.clear();  // of another machine, or of a while ago
     node.free_cores += e.capacity.cores - (known ? before.cores : 0);
     node.free_memory += e.capacity.memory - (known ? before.memory : 0);
     node.free_gpus += e.capacity.gpus - (known ? before.gpus : 0);
@@ -202,6 +203,12 @@ struct Folder {
   }
   void operator()(const Woke& e) { close(e.decision); }
   void operator()(const KnowledgeArrived& e) { view.known = e.known; }
+  void operator()(const NodeObserved& e) {
+    auto& seen = at(view.nodes, e.node, "node").observed;
+    if (e.load == NodeLoad{}) return seen.clear();
+    if (seen.size() == NodeView::kObserved) seen.erase(seen.begin());
+    seen.push_back({view.now, e.load});
+  }
 
   // ---- decisions ----
 

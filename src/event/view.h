@@ -103,6 +103,8 @@ struct JobView {
 };
 
 struct NodeView {
+  static constexpr std::size_t kObserved = 30;
+
   NodeId id = 0;
   std::string name;
   Resources capacity;  // no cores: it is down
@@ -112,6 +114,11 @@ struct NodeView {
   int free_cores = 0;
   Bytes free_memory = 0;
   int free_gpus = 0;
+  struct Observed {
+    Seconds at;
+    NodeLoad load;
+  };
+  std::vector<Observed> observed;  // since it joined last; the newest last, of them the last kObserved
 };
 
 class View {

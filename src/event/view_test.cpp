@@ -129,9 +129,23 @@ TEST_F(ViewTest, ANodeThatComesBackSmallerKeepsItsAccounts) {
   EXPECT_EQ(node().free_cores, 1);
 }
 
+TEST_F(ViewTest, WhatWasObservedOfANodeIsKeptUntilItJoinsAgain) {
+  for (int i = 0; i < 40; ++i) happens(NodeObserved{0, {.cpu = i / 100.0}});
+  ASSERT_EQ(node().observed.size(), NodeView::kObserved);
+  EXPECT_DOUBLE_EQ(*node().observed.front().load.cpu, 0.10);
+  EXPECT_DOUBLE_EQ(*node().observed.back().load.cpu, 0.39);
+  EXPECT_EQ(node().observed.back().at, view_.now);
+  happens(NodeJoined{0, "here", {4, 8 * kGiB, 1.0}});
+  EXPECT_TRUE(node().observed.empty()) << "nobody looked at it meanwhile";
+  happens(NodeObserved{0, {.cpu = 0.5}});
+  happens(NodeObserved{0, {}});
+  EXPECT_TRUE(node().observed.empty()) << "it cannot be seen any more";
+}
+
 TEST_F(ViewTest, AJournalThatSpeaksOfUnknownThingsIsRefused) {
   EXPECT_THROW(happens(TaskEnded{5, 1, {}}), SystemError);
   EXPECT_THROW(happens(JobCancelled{3, ""}), SystemError);
+  EXPECT_THROW(happens(NodeObserved{7, {.cpu = 0.5}}), SystemError);
   EXPECT_THROW(happens(TaskEnded{-1, 1, {}}), SystemError);
 }
 

@@ -13,12 +13,6 @@ namespace {
 
 using place::Resource;
 
-Seconds thread_cpu_time() {
-  timespec time{};
-  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) throw_errno("reading this thread's CPU time");
-  return {static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec)};
-}
-
 template <class Value>
 Value needed(const std::optional<Value>& value, const std::string& file, const char* what) {
   if (value) return *value;
@@ -26,6 +20,12 @@ Value needed(const std::optional<Value>& value, const std::string& file, const c
 }
 
 }  // namespace
+
+Seconds thread_cpu_time() {
+  timespec time{};
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) throw_errno("reading this thread's CPU time");
+  return {static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec)};
+}
 
 NodeMonitor::NodeMonitor(MonitorOptions options, std::unique_ptr<platform::Nvml> nvml)
     : options_(std::move(options)),
@@ -59,7 +59,8 @@ NodeMonitor::Counters NodeMonitor::read_machine(Seconds now, Look& look, place::
   look.facts.clock = clock_;
   if (clock_ == 0) look.unknown.push_back("the clock of its cores: neither cpufreq nor cpuinfo tells");
 
-  Counters out{now, needed(load_.cpu(), proc + "/stat", "how busy its cores are"), load_.uplink()};
+  Counters out{now, needed(load_.cpu(), proc + "/stat", "how busy its cores are"), load_.cpus(),
+               load_.uplink()};
   look.facts.bandwidth = options_.bandwidth;
   if (!out.uplink)
     look.unknown.push_back(
@@ -117,6 +118,12 @@ bool NodeMonitor::compare(const Counters& now, Look& look, place::Shares& in_use
   // The kernel's count of waits for storage may fall a little (proc(5)), so that idle does.
   const double idle = std::clamp((now.cpu.idle - before_->cpu.idle).value, 0.0, total);
   in_use[Resource::cpu] = 1 - idle / total;
+  look.since = now.at - before_->at;
+  for (const auto& [cpu, times] : now.each_cpu)
+    if (const auto then = before_->each_cpu.find(cpu); then != before_->each_cpu.end()) {
+      const double passed = (times.total - then->second.total).value;
+      look.busy[cpu] = {std::max(0.0, passed - std::max(0.0, (times.idle - then->second.idle).value))};
+    }
   return compare_network(now, look, in_use);
 }
 

@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,9 +34,11 @@ struct MonitorOptions {
 struct Look {
   place::NodeFacts facts{};
   std::optional<place::Observation> observation{};  // nullopt: `unknown` says why
-  std::vector<std::string> unknown{};               // for people
-  Seconds cost;                                     // CPU time of this look
-  Seconds next;                                     // until the next one
+  std::map<int, Seconds> busy{};  // with an observation: time each CPU was not idle since the look before,
+  Seconds since;                  // and how long that is
+  std::vector<std::string> unknown{};  // for people
+  Seconds cost;                        // CPU time of this look
+  Seconds next;                        // until the next one
 };
 
 class NodeMonitor {
@@ -50,6 +53,7 @@ class NodeMonitor {
   struct Counters {
     Seconds at;
     platform::CpuTimes cpu;
+    std::map<int, platform::CpuTimes> each_cpu;
     std::optional<platform::Uplink> uplink;
   };
   Counters read_machine(Seconds now, Look&, place::Shares&) const;
@@ -66,6 +70,9 @@ class NodeMonitor {
   std::optional<Counters> before_;
   place::Period period_;
 };
+
+// Of this thread so far: what a look costs is the difference of two.
+Seconds thread_cpu_time();
 
 // Enters what was seen into the catalogue; says whether the hardware was new or had changed.
 place::Found enter(place::Catalogue&, const std::string& host, const Look&);

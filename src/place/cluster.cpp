@@ -27,6 +27,11 @@ MachineType type_of(const NodeView& node) {
 
 }  // namespace
 
+bool ran_whole(const JobView& job, const TaskView& task) {
+  return task.attempt == 1 && !task.evicted && !job.cancelled && !job.tune && task.drop == 0 &&
+         task.reported() >= job.spec.epochs;
+}
+
 Amount amount_of(const Resources& resources) {
   return {resources.cores * std::int64_t{1000}, resources.memory, resources.gpus, 0};
 }

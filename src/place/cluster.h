@@ -30,6 +30,9 @@ struct Cluster {
 
 Cluster cluster_of(const View&);
 
+// It came to its end in its first attempt: how long that took says something of its kind.
+bool ran_whole(const JobView&, const TaskView&);
+
 Amount amount_of(const Resources&);
 // What a task that waits asks for: the thriftiest of its options where it has several.
 Resources wanted_of(const TaskView&);

@@ -56,9 +56,7 @@ void Experience::saw(const View& view, const Event& event) {
   if (!ended) return;
   const auto& task = view.tasks[static_cast<std::size_t>(ended->task)];
   const auto& job = job_of(view, task);
-  const bool whole = task.attempt == 1 && !task.evicted && !job.cancelled && !job.tune && task.drop == 0 &&
-                     task.reported() >= job.spec.epochs;
-  if (!whole || family_of(job).empty() || task.ended_at <= task.started_at) return;
+  if (!ran_whole(job, task) || family_of(job).empty() || task.ended_at <= task.started_at) return;
   const auto& node = view.nodes[static_cast<std::size_t>(task.node)];
   auto& known = known_[{family_of(job), machine_of(node)}];
   const double joules = task.energy_complete ? task.joules().value : 0;

@@ -56,6 +56,7 @@ struct Node {
   int entry = 1;                   // counts the hardware this host has had
   std::deque<Observation> seen{};  // the newest last
   std::deque<double> slowness{};   // of work it took part in: its step time over the median worker's
+  Shares held{};  // by our own tasks, where what is seen is what others use: no load, but not free either
 };
 
 enum class Found { joined, same, changed };
@@ -67,6 +68,7 @@ class Catalogue {
   // What a look at a node's hardware says.
   Found found(const std::string& host, const NodeFacts&);
   void gone(const std::string& host) { nodes_.erase(host); }
+  void holds(const std::string& host, const Shares& held) { node(host).held = held; }
   // Throw SystemError: a host that is not in the catalogue, or numbers that cannot be (a share above 1).
   void observed(const std::string& host, const Observation&);
   void worked(const std::string& host, double slowness);

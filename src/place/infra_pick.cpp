@@ -49,7 +49,7 @@ class Judge {
 
   static double in_use(const Node& node, Resource resource) { return node.seen.back().in_use[resource]; }
   static double free(const Node& node, Resource resource) {
-    return amount(node.facts, resource) * (1 - in_use(node, resource));
+    return amount(node.facts, resource) * std::max(0.0, 1 - in_use(node, resource) - node.held[resource]);
   }
 
   std::optional<std::string> unseen(const Node& node) const {
@@ -92,7 +92,9 @@ class Judge {
       if (minds(resource) && in_use(node, resource) >= thresholds_[resource])
         return fmt::format("its {} is {:.0f} % in use, the threshold is {:.0f} %", name(resource),
                            100 * in_use(node, resource), 100 * thresholds_[resource]);
-    const double cores = node.facts.cores * (1 - in_use(node, Resource::cpu));
+    const double others =
+        in_use(node, Resource::cpu) > options_.housekeeping ? in_use(node, Resource::cpu) : 0;
+    const double cores = node.facts.cores * std::max(0.0, 1 - others - node.held[Resource::cpu]);
     if (cores < demands_.cores)
       return fmt::format("{} cores are demanded, {:.1f} are free", demands_.cores, cores);
     if (free(node, Resource::network) < demands_.bandwidth)
@@ -153,28 +155,41 @@ const char* name(Standing standing) {
   return "?";
 }
 
+std::vector<Judgement> judge_nodes(const Catalogue& catalogue, const JobClasses& classes,
+                                   const Demands& demands, Seconds now, const PickOptions& options) {
+  const Judge judge(catalogue, classes, demands, now, options);
+  std::vector<Judgement> out;
+  for (const auto& [host, node] : catalogue.nodes()) out.push_back(judge.judge(host, node));
+  return out;
+}
+
+std::vector<std::size_t> admitted(const std::vector<Judgement>& nodes, bool readmit) {
+  const Standing last = readmit ? Standing::straggler : Standing::fit;
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i].standing <= last) order.push_back(i);
+  // Standings are in the order in which nodes are admitted; hosts already are in theirs.
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return nodes[a].standing != nodes[b].standing ? nodes[a].standing < nodes[b].standing
+                                                  : nodes[a].score > nodes[b].score;
+  });
+  return order;
+}
+
 Pick pick_workers(const Catalogue& catalogue, const JobClasses& classes, const Demands& demands, Seconds now,
                   const PickOptions& options) {
-  const Judge judge(catalogue, classes, demands, now, options);
   Pick out;
-  for (const auto& [host, node] : catalogue.nodes()) out.nodes.push_back(judge.judge(host, node));
-
-  std::vector<Judgement*> order;
-  for (Judgement& node : out.nodes) order.push_back(&node);
-  // Standings are in the order in which nodes are admitted; hosts already are in theirs.
-  std::stable_sort(order.begin(), order.end(), [](const Judgement* a, const Judgement* b) {
-    return a->standing != b->standing ? a->standing < b->standing : a->score > b->score;
-  });
-  const Standing last = options.readmit ? Standing::straggler : Standing::fit;
-  const auto fit =
-      std::count_if(order.begin(), order.end(), [](auto* n) { return n->standing == Standing::fit; });
-  const auto usable = std::count_if(order.begin(), order.end(), [&](auto* n) { return n->standing <= last; });
+  out.nodes = judge_nodes(catalogue, classes, demands, now, options);
+  const auto order = admitted(out.nodes, options.readmit);
+  const auto fit = std::count_if(out.nodes.begin(), out.nodes.end(),
+                                 [](const Judgement& n) { return n.standing == Standing::fit; });
   if (fit < demands.workers)
     out.why = fmt::format("{} workers are wanted and {} nodes are fit; the others: {}", demands.workers, fit,
                           tell_excluded(out.nodes));
-  if (usable < demands.workers) return out;
-  for (int i = 0; i < demands.workers; ++i) {
-    Judgement& node = *order[static_cast<std::size_t>(i)];
+  const auto wanted = static_cast<std::size_t>(std::max(demands.workers, 0));
+  if (order.size() < wanted) return out;
+  for (std::size_t i = 0; i < wanted; ++i) {
+    Judgement& node = out.nodes[order[i]];
     node.picked = true;
     out.workers.push_back(node.host);
     if (node.standing != Standing::fit) ++out.readmitted;

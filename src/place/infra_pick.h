@@ -10,7 +10,8 @@
 //   4. the rest is scored, highest first, ties by host: the sum over resources of weight × what is free of
 //      it, as a share of the most that any node has. Of equal nodes that is weight × (1 - share in use):
 //      higher means less used, as the paper's prose says (its printed formula would prefer the busiest).
-//      What a node is larger by counts too;
+//      What a node is larger by counts too.
+//      What our own tasks hold is not free either;
 //   5. too few: busy nodes are readmitted, highest score first, then stragglers, and it is said so. The
 //      paper's algorithm gives up there, though the job could run. Rule 1 is never bent.
 // GPUs and their memory count only for jobs that demand GPUs, and no load counts that the class is known not
@@ -42,6 +43,8 @@ struct PickOptions {
   StragglerOptions stragglers{};
   Seconds oldest{120};  // an observation that is older says nothing of now
   bool readmit = true;  // false: give up when too few are left, as the paper does
+  // Share of a CPU that any machine uses for itself: where it is no more, all demanded cores count as free.
+  double housekeeping = 0;
 };
 
 enum class Standing { fit, busy, straggler, no_room, lacks, unseen };
@@ -61,6 +64,12 @@ struct Pick {
   int readmitted = 0;                  // of the workers: busy ones and stragglers
   std::string why{};                   // why some were readmitted, or there are no workers
 };
+
+// The rules for one node after the other, whoever is picked then: all of the catalogue, by host.
+std::vector<Judgement> judge_nodes(const Catalogue&, const JobClasses&, const Demands&, Seconds now,
+                                   const PickOptions& = {});
+// Places in `nodes` of those that may be taken, first to last.
+std::vector<std::size_t> admitted(const std::vector<Judgement>& nodes, bool readmit);
 
 Pick pick_workers(const Catalogue&, const JobClasses&, const Demands&, Seconds now, const PickOptions& = {});
 

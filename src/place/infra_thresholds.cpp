@@ -67,6 +67,7 @@ void JobClasses::ran(const std::string& job_class, const Shares& in_use, double 
   auto& past = runs_[job_class];
   past.push_back({in_use, pace});
   while (past.size() > options_.kept) past.pop_front();
+  fitted_.erase(job_class);
 }
 
 std::size_t JobClasses::runs(const std::string& job_class) const {
@@ -87,6 +88,11 @@ Shares JobClasses::time_spent(const std::string& job_class) const {
 
 Shares JobClasses::thresholds(const std::string& job_class) const {
   if (runs(job_class) < options_.least_runs) return options_.at_first;
+  const auto known = fitted_.find(job_class);
+  return known != fitted_.end() ? known->second : fitted_[job_class] = fitted_thresholds(job_class);
+}
+
+Shares JobClasses::fitted_thresholds(const std::string& job_class) const {
   const Shares spent = time_spent(job_class);
   Shares out;
   for (const Resource resource : kAllResources) {

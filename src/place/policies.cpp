@@ -65,6 +65,23 @@ Policy heats(const Options& options) {
   return out;
 }
 
+Policy infra(const Options& options) {
+  Policy out = ordered("first-fit");
+  out.kit = Kit{parse_filters("architecture+accelerator+affinity"), {}, NodeRule::first};
+  out.infra.emplace();
+  for (const auto& [name, value] : options) {
+    if (name == "tolerated")
+      out.infra->thresholds.tolerated = number(name, value, 0.01, 10);
+    else if (name == "overloaded")
+      out.infra->pick.stragglers.overloaded = number(name, value, 0.01, 1);
+    else if (value == "yes" || value == "no")
+      out.infra->pick.readmit = value == "yes";
+    else
+      throw UserError(fmt::format("readmit={} must be yes or no", printable(value, 30)));
+  }
+  return out;
+}
+
 Policy from_parts(const Options& options) {
   Policy out = ordered("first-fit");
   out.kit = Kit{parse_filters("resources+accelerator"), {}, NodeRule::first};
@@ -173,6 +190,12 @@ std::vector<PolicyEntry> make_table() {
         {"idle", "share: energy counts a task's share of what its idle machine draws; or none (none)"},
         {"filter", "as of kit (architecture+accelerator+affinity)"}},
        heats},
+      {"infra",
+       "infrastructure-aware: no stragglers, no nodes busy with others' work, the most free first",
+       {{"readmit", "where no node is fit: yes, take a busy one or a straggler; no, wait (yes)"},
+        {"tolerated", "slowing by one resource that a family of jobs bears; sets its thresholds (0.25)"},
+        {"overloaded", "share in use, now and mostly, from which a node is a straggler (0.9)"}},
+       infra},
       {"kit",
        "put together from filters and weighers",
        {{"filter", "with +, NAME or NAME@NUMBER, of: " + filter_names},

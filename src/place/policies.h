@@ -17,6 +17,7 @@
 
 #include "place/dias_deflator.h"
 #include "place/heats.h"
+#include "place/infra_pick.h"
 #include "place/kit.h"
 #include "place/queue.h"
 
@@ -30,11 +31,18 @@ struct Dropping {
   double recently = 600;  // s: others stand above it if one was submitted so lately, or is not done
 };
 
+// Infrastructure-aware placement of tasks that run on one node each (infra_pick.h).
+struct InfraOptions {
+  PickOptions pick{.housekeeping = 0.1};
+  ThresholdOptions thresholds{};
+};
+
 struct Policy {
   std::string name{}, description{};  // as written, with its options
   const OrderEntry* order = nullptr;
   std::optional<Kit> kit{};             // none: the pool where the task is fastest, first fit
   std::optional<HeatsOptions> heats{};  // it scores, the kit's filters and node rule hold
+  std::optional<InfraOptions> infra{};  // it chooses the node, among those the kit's filters leave
   Preemption preemption = Preemption::none;
   bool backfill = false;               // who comes later may pass if the first one's start is not delayed
   std::optional<Dropping> dropping{};  // DiAS: work of lower priority is left out
@@ -53,10 +61,12 @@ const std::vector<PolicyEntry>& policies();
 Policy parse_policy(const std::string& text);
 Policy policy_of(const OrderEntry&);  // the order alone
 
+inline constexpr const char* kNoRoom = "no room now";
+
 // One machine type a task was held against, for people.
 struct Considered {
   std::uint32_t type = 0;
-  std::string refused{};  // by a filter, or "no room now"; "": it was scored
+  std::string refused{};  // by a filter, or kNoRoom; "": it was scored
   double score = 0;
   std::string why{};
 };

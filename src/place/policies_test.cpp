@@ -59,6 +59,10 @@ TEST(Policies, OptionsFollowColons) {
   EXPECT_EQ(policy.heats->cost, 7);
   EXPECT_EQ(policy.heats->moves, HeatsOptions::Moves::stateful);
   EXPECT_TRUE(parse_policy("heats:H=random").heats->random_h);
+  const auto infra = parse_policy("infra:readmit=no:tolerated=0.5:overloaded=0.95").infra.value();
+  EXPECT_FALSE(infra.pick.readmit);
+  EXPECT_EQ(infra.thresholds.tolerated, 0.5);
+  EXPECT_EQ(infra.pick.stragglers.overloaded, 0.95);
   const auto kit = parse_policy("kit:filter=accelerator+threshold@0.5:weigh=energy@2+free:nodes=least");
   EXPECT_EQ(kit.kit->filters.size(), 2u);
   EXPECT_EQ(kit.kit->weighers[0].weight, 2);
@@ -68,7 +72,8 @@ TEST(Policies, OptionsFollowColons) {
 TEST(Policies, RefusesWhatIsNotThere) {
   for (const char* wrong : {"heat", "heats:h=1", "heats:H=2", "heats:H=", "heats:x=-1", "heats:move=fly",
                             "fifo:x=1", "kit:weigh=fre", "kit:filter=threshold@2", "kit:filter=accelerator@1",
-                            "kit:nodes=last", "heats:idle=maybe", "kit:weigh=free@much", "heats:H", ""})
+                            "kit:nodes=last", "heats:idle=maybe", "kit:weigh=free@much", "heats:H",
+                            "infra:readmit=maybe", "infra:tolerated=0", "infra:overloaded=2", ""})
     EXPECT_THROW(parse_policy(wrong), UserError) << wrong;
 }
 

@@ -89,7 +89,7 @@ std::vector<Considered> Ranking::explain(std::uint32_t task, const TaskWish& wis
   std::vector<Considered> out;
   const auto passed = allowed(wish, among);
   for (const auto type : rank(task, 0, wish, passed, pools)) {
-    Considered row{type, pools[type].room(wish.part, where(type)) ? "" : "no room now", 0, ""};
+    Considered row{type, pools[type].room(wish.part, where(type)) ? "" : kNoRoom, 0, ""};
     for (const auto& scored : scores_)
       if (policy_.heats && scored.type == type) row.score = scored.score, row.why = why(scored);
     for (std::size_t i = 0; !policy_.heats && i < candidates_.size(); ++i)
@@ -100,7 +100,7 @@ std::vector<Considered> Ranking::explain(std::uint32_t task, const TaskWish& wis
     const auto known = [&](const Considered& row) { return row.type == type; };
     if (std::any_of(out.begin(), out.end(), known)) continue;
     const auto refused = policy_.kit ? policy_.kit->refuses(wish, types_[type]) : std::string();
-    out.push_back({type, refused.empty() ? "no room now" : refused, 0, ""});
+    out.push_back({type, refused.empty() ? std::string(kNoRoom) : refused, 0, ""});
   }
   return out;
 }

@@ -8,6 +8,7 @@
 namespace tandem::place {
 
 Scheduler::Scheduler(place::Policy policy, std::uint64_t seed) : policy_(std::move(policy)), seed_(seed) {
+  if (policy_.infra) classes_ = ClassMemory(policy_.infra->thresholds);
   if (!policy_.kit) policy_.kit.emplace();
   for (const auto& must : parse_filters("architecture+accelerator+affinity")) {
     auto& filters = policy_.kit->filters;
@@ -18,13 +19,14 @@ Scheduler::Scheduler(place::Policy policy, std::uint64_t seed) : policy_(std::mo
 
 std::vector<DecisionBody> Scheduler::step(const View& view, const Event& event) {
   experience_.saw(view, event);
+  classes_.saw(view, event);
   std::vector<DecisionBody> out;
   for (auto& stop : stops_of_unwanted(view)) out.push_back(std::move(stop));
   const bool woke = std::holds_alternative<Woke>(event.body);
   const bool reschedules =
       policy_.heats && policy_.heats->moves != HeatsOptions::Moves::none && policy_.heats->every > 0;
   if (view.waiting.empty() && !(reschedules && !view.holding.empty())) return out;
-  Round round(policy_, seed_, experience_, view);
+  Round round(policy_, seed_, {experience_, classes_.classes()}, view);
   round.go_on();
   round.serve();
   if (reschedules && woke && view.waiting.empty()) round.reschedule();
@@ -35,10 +37,11 @@ std::vector<DecisionBody> Scheduler::step(const View& view, const Event& event) 
 
 void Scheduler::fold(const View& view, const Event& event, std::span<const Decision>) {
   experience_.saw(view, event);
+  classes_.saw(view, event);
 }
 
 Explanation Scheduler::explain(const View& view, TaskId task) const {
-  return Round(policy_, seed_, experience_, view).explain(task);
+  return Round(policy_, seed_, {experience_, classes_.classes()}, view).explain(task);
 }
 
 }  // namespace tandem::place

@@ -11,11 +11,13 @@
 //      above it;
 //   3. a policy that preempts stops the lowest running below a task that finds no room, and no more than it
 //      needs. They go on later from their checkpoint, if they keep any;
-//   4. HEATS, every x seconds while nobody waits: a running task that would be better off elsewhere, its
+//   4. infrastructure-aware placement chooses the node itself, of those the filters leave, by what was
+//      observed of each (infra_live.h); there is no other room for a task that it refuses;
+//   5. HEATS, every x seconds while nobody waits: a running task that would be better off elsewhere, its
 //      move included, is stopped and starts there. Its program goes on from its checkpoint; a plain one
 //      starts over, and that is part of what the move costs.
 // `to-the-end`: as all who wait are tried in each round, who finds no room is behind those that did already.
-// State beside the view: what was learnt of run times (experience.h).
+// State beside the view: what was learnt of run times (experience.h) and of classes of jobs (infra_live.h).
 #pragma once
 
 #include <optional>
@@ -24,11 +26,12 @@
 
 #include "event/policy.h"
 #include "place/experience.h"
+#include "place/infra_live.h"
 #include "place/policies.h"
 
 namespace tandem::place {
 
-// One machine type a task was held against.
+// One machine type a task was held against; one node, where the policy chooses among nodes (infra).
 struct Consideration {
   std::string type{};
   std::size_t nodes = 0, up = 0;
@@ -36,6 +39,7 @@ struct Consideration {
   double score = 0;
   std::string why{};  // of the score
   Expected expected{};
+  bool passes = false;  // the refusal: it may be gone later
 };
 
 struct Explanation {
@@ -59,12 +63,14 @@ class Scheduler final : public tandem::Policy {
   // Of a task that waits: why, and what would be best for it now.
   Explanation explain(const View&, TaskId) const;
   const Experience& experience() const { return experience_; }
+  const JobClasses& classes() const { return classes_.classes(); }
   const place::Policy& policy() const { return policy_; }
 
  private:
   place::Policy policy_;
   std::uint64_t seed_;
   Experience experience_;
+  ClassMemory classes_;
 };
 
 }  // namespace tandem::place

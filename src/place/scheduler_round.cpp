@@ -11,11 +11,11 @@
 #include "place/unwanted.h"
 
 namespace tandem::place {
-
-Round::Round(const place::Policy& policy, std::uint64_t seed, const Experience& experience, const View& view)
+Round::Round(const place::Policy& policy, std::uint64_t seed, const Learnt& learnt, const View& view)
     : policy_(policy),
       seed_(seed),
-      experience_(experience),
+      experience_(learnt.experience),
+      classes_(learnt.classes),
       view_(view),
       cluster_(cluster_of(view)),
       predictor_(experience_, view_, cluster_),
@@ -124,6 +124,7 @@ bool Round::alike(TaskId a, TaskId b) const {
 
 bool Round::place(TaskId id) {
   const auto wish = wish_of(view_, task(id));
+  if (policy_.infra) return place_by_infra(id, wish);
   // One like it found no room in this round: neither will this one. Not asked where rooms depend on more.
   const auto same = [&](TaskId other) { return alike(other, id); };
   if (!reserved_ && std::any_of(in_vain_.begin(), in_vain_.end(), same)) return false;
@@ -162,11 +163,8 @@ double Round::drop_of(TaskId id) const {
   return any ? policy_.dropping->curve.most_drop(job(id).spec.place.loss) : 0;
 }
 
-Explanation Round::explain(TaskId id) {
-  Explanation out;
-  out.policy = policy_.name;
-  if (policy_.heats) out.energy_weight = weight(id);
-  const auto wish = wish_of(view_, task(id));
+std::vector<Consideration> Round::consider_types(TaskId id, const TaskWish& wish) {
+  std::vector<Consideration> out;
   for (const auto& row :
        ranking(id).explain(static_cast<std::uint32_t>(id), wish, all_types_, cluster_.pools)) {
     const auto& type = cluster_.types[row.type];
@@ -176,29 +174,47 @@ Explanation Round::explain(TaskId id) {
                     row.refused,
                     row.score,
                     row.why,
-                    experience_.expect(view_, task(id), cluster_, row.type)};
+                    experience_.expect(view_, task(id), cluster_, row.type),
+                    row.refused == kNoRoom};
     for (const NodeId node : cluster_.nodes[row.type])
       c.up += view_.nodes[static_cast<std::size_t>(node)].capacity.cores > 0;
-    const bool ever = Pool(type.node, type.count).could_ever(wish.part, 1);
-    if (!ever) c.refused = fmt::format("{} asked for, a node has {}", text(wish.part), text(type.node));
-    out.types.push_back(std::move(c));
+    if (!Pool(type.node, type.count).could_ever(wish.part, 1)) {
+      c.refused = fmt::format("{} asked for, a node has {}", text(wish.part), text(type.node));
+      c.passes = false;
+    }
+    out.push_back(std::move(c));
   }
+  return out;
+}
+
+Explanation Round::explain(TaskId id) {
+  Explanation out;
+  out.policy = policy_.name;
+  if (policy_.heats) out.energy_weight = weight(id);
+  const auto wish = wish_of(view_, task(id));
+  out.types = policy_.infra ? consider_nodes(id, wish) : consider_types(id, wish);
   const auto line = in_order();
   const auto place = std::find(line.begin(), line.end(), id);
   out.ahead = place == line.end() ? 0 : static_cast<int>(place - line.begin());
-  if (place == line.end()) return out;
-  const bool can = std::any_of(out.types.begin(), out.types.end(),
-                               [](const Consideration& c) { return c.refused.empty(); });
-  const bool ever = std::any_of(out.types.begin(), out.types.end(),
-                                [](const Consideration& c) { return c.refused == "no room now"; });
-  out.verdict = can    ? "there is room for it; it is behind others, or starts with the next event"
-                : ever ? "no machine that it may use has room now"
-                       : "no machine here can ever run it: change what it asks for, or add such a machine";
-  if (!can && !ever) return out;
-  out.expected_start = expected_start(id);
-  out.start_note = out.expected_start ? "from the run times expected of those before it"
-                                      : "the run time of somebody before it is not known (place.takes)";
+  if (place != line.end()) conclude(id, out);
   return out;
+}
+
+void Round::conclude(TaskId id, Explanation& out) {
+  const auto any = [&](auto test) { return std::any_of(out.types.begin(), out.types.end(), test); };
+  const bool can = any([](const Consideration& c) { return c.refused.empty(); });
+  const bool full = any([](const Consideration& c) { return c.refused == kNoRoom; });
+  if (!can && !any([](const Consideration& c) { return c.passes; })) {
+    out.verdict = "no machine here can ever run it: change what it asks for, or add such a machine";
+    return;
+  }
+  out.verdict = can    ? "there is room for it; it is behind others, or starts with the next event"
+                : full ? "no machine that it may use has room now"
+                       : "no node is fit for it now; it waits until one is seen to be";
+  if (can || full) out.expected_start = expected_start(id);
+  out.start_note = out.expected_start ? "from the run times expected of those before it"
+                   : can || full      ? "the run time of somebody before it is not known (place.takes)"
+                                      : "what others do on the nodes is not known before it is seen";
 }
 
 }  // namespace tandem::place

@@ -10,9 +10,15 @@
 
 namespace tandem::place {
 
+// What the scheduler learnt so far.
+struct Learnt {
+  const Experience& experience;
+  const JobClasses& classes;
+};
+
 class Round {
  public:
-  Round(const place::Policy&, std::uint64_t seed, const Experience&, const View&);
+  Round(const place::Policy&, std::uint64_t seed, const Learnt&, const View&);
 
   void go_on();       // those that reported and are asked for again
   void serve();       // those that wait
@@ -43,6 +49,13 @@ class Round {
   bool alike(TaskId, TaskId) const;  // they ask for the same
   void start(TaskId, const Spot&);
   double drop_of(TaskId) const;
+  std::vector<Consideration> consider_types(TaskId, const TaskWish&);
+  void conclude(TaskId, Explanation&);
+  // Infrastructure-aware placement (scheduler_infra.cpp)
+  bool place_by_infra(TaskId, const TaskWish&);
+  std::vector<Consideration> consider_nodes(TaskId, const TaskWish&);
+  std::vector<Judgement> judged(TaskId);
+  NodeId node_called(const std::string& host) const { return hosts_.at(host); }
   // Preemption (scheduler_moves.cpp)
   bool make_room(TaskId);  // false: there is none to be made
   bool takes_room_made_for_others(const TaskWish&, const Spot&);
@@ -58,6 +71,7 @@ class Round {
   const place::Policy& policy_;
   std::uint64_t seed_;
   const Experience& experience_;
+  const JobClasses& classes_;
   const View& view_;
   Cluster cluster_;
   LivePredictor predictor_;
@@ -74,6 +88,8 @@ class Round {
   std::vector<TaskId> in_vain_;  // found no room in this round; of each kind the first
   std::vector<TaskId> stuck_;    // nor could any be made
   std::vector<TaskId> evicted_;
+  std::optional<Catalogue> catalogue_;  // of infrastructure-aware placement; made when it is asked for
+  std::map<std::string, NodeId> hosts_;
 };
 
 }  // namespace tandem::place

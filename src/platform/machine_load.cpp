@@ -38,16 +38,7 @@ std::optional<Bytes> kibibytes(std::string_view text, std::string_view label) {
   return static_cast<Bytes>(*number) * kKiB;
 }
 
-}  // namespace
-
-MachineLoad::MachineLoad(const std::filesystem::path& proc, const std::filesystem::path& sys)
-    : proc_(proc.string()), sys_(sys.string()) {}
-
-std::optional<CpuTimes> MachineLoad::cpu() const {
-  const auto text = read_kernel_text(proc_ + "/stat");
-  if (!text) return std::nullopt;
-  std::string_view rest(*text);
-  if (next_word(rest) != "cpu") return std::nullopt;
+std::optional<CpuTimes> cpu_times(std::string_view rest) {
   std::array<double, 8> field{};  // user nice system idle iowait irq softirq steal; guests are part of user
   double total = 0;
   for (double& ticks : field) {
@@ -58,6 +49,33 @@ std::optional<CpuTimes> MachineLoad::cpu() const {
   }
   const double a_second = static_cast<double>(sysconf(_SC_CLK_TCK));
   return CpuTimes{{total / a_second}, {(field[3] + field[4]) / a_second}};
+}
+
+}  // namespace
+
+MachineLoad::MachineLoad(const std::filesystem::path& proc, const std::filesystem::path& sys)
+    : proc_(proc.string()), sys_(sys.string()) {}
+
+std::optional<CpuTimes> MachineLoad::cpu() const {
+  const auto text = read_kernel_text(proc_ + "/stat");
+  if (!text) return std::nullopt;
+  std::string_view rest(*text);
+  if (next_word(rest) != "cpu") return std::nullopt;
+  return cpu_times(rest);
+}
+
+std::map<int, CpuTimes> MachineLoad::cpus() const {
+  std::map<int, CpuTimes> out;
+  const auto text = read_kernel_text(proc_ + "/stat");
+  if (!text) return out;
+  std::string_view rest(*text);
+  while (auto line = next_line(rest)) {
+    const auto word = next_word(*line);
+    const auto number = word.starts_with("cpu") ? parse_number<int>(word.substr(3)) : std::nullopt;
+    if (!number) continue;  // "cpu" is all of them
+    if (const auto times = cpu_times(*line)) out[*number] = *times;
+  }
+  return out;
 }
 
 std::optional<int> MachineLoad::cores() const {

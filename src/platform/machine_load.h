@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -14,7 +15,7 @@
 
 namespace tandem::platform {
 
-// Since boot, summed over all cores.
+// Since boot, of one core or summed over all of them.
 struct CpuTimes {
   Seconds total;
   Seconds idle;  // with what was spent waiting for storage; what a hypervisor took is not idle
@@ -37,9 +38,10 @@ class MachineLoad {
   explicit MachineLoad(const std::filesystem::path& proc = "/proc",
                        const std::filesystem::path& sys = "/sys");
 
-  std::optional<CpuTimes> cpu() const;
-  std::optional<int> cores() const;     // online now
-  std::optional<double> clock() const;  // Hz: the highest of core 0, or else the one it has right now
+  std::optional<CpuTimes> cpu() const;   // of all
+  std::map<int, CpuTimes> cpus() const;  // of each that is online, by its number; empty: nobody tells
+  std::optional<int> cores() const;      // online now
+  std::optional<double> clock() const;   // Hz: the highest of core 0, or else the one it has right now
   std::optional<MemoryRoom> memory() const;
   std::optional<Uplink> uplink() const;  // of the cheapest default route (IPv4)
 

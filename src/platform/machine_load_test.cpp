@@ -37,6 +37,9 @@ TEST(MachineLoad, ReadsWhatWasRecorded) {
   ASSERT_TRUE(load.cpu());
   EXPECT_DOUBLE_EQ(load.cpu()->total.value, 9142800 / a_second) << "guests are part of user, not on top";
   EXPECT_DOUBLE_EQ(load.cpu()->idle.value, 1967600 / a_second);
+  ASSERT_EQ(load.cpus().size(), 1u) << "the line of all of them is none of them";
+  EXPECT_DOUBLE_EQ(load.cpus().at(0).total.value, 8 / a_second);
+  EXPECT_DOUBLE_EQ(load.cpus().at(0).idle.value, 2 / a_second);
   ASSERT_TRUE(load.memory());
   EXPECT_EQ(load.memory()->total, 24684100 * kKiB);
   EXPECT_EQ(load.memory()->available, 18513075 * kKiB);

@@ -60,6 +60,15 @@ void require_draw(const ReplayInput& input, const place::Policy& policy) {
           policy.name, pool.name));
 }
 
+// A trace says nothing of what others do on the nodes meanwhile.
+void require_no_observing(const place::Policy& policy) {
+  if (policy.infra)
+    throw UserError(fmt::format(
+        "policy {} places by what is observed of nodes while they run, and a trace says nothing of that: use "
+        "it with `tandem serve`, or compare the others here",
+        policy.name));
+}
+
 double quantile(const std::vector<double>& sorted, double share) {
   const double at = share * static_cast<double>(sorted.size() - 1);
   const auto low = static_cast<std::size_t>(at);
@@ -71,6 +80,7 @@ double quantile(const std::vector<double>& sorted, double share) {
 
 Replay::Replay(const ReplayInput& input, const place::Policy& policy, place::Predictor* predictor)
     : input_(input), policy_(policy), queue_(*policy.order), predictor_(predictor) {
+  require_no_observing(policy);
   for (const auto& pool : input.pools) {
     first_node_.push_back(nodes_);
     pools_.emplace_back(pool.node, pool.count);

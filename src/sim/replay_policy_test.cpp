@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/complaint_for_test.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "sim/replay.h"
@@ -180,12 +181,19 @@ TEST(ReplayedPolicies, OnlyThoseInTheWayAreEvicted) {
   EXPECT_EQ(out.jobs[1].attempts, 2u);
 }
 
+TEST(ReplayedPolicies, WhatPlacesByObservationIsRefused) {
+  auto in = one_node(4);
+  job(in, 0, 100, 1, 0);
+  EXPECT_NE(complaint([&] { with(in, "infra:readmit=no"); }).find("tandem serve"), std::string::npos);
+}
+
 // Work is conserved and capacity kept to under every policy; the same seed gives the same.
 TEST(ReplayedPolicies, LawsHoldUnderEveryPolicy) {
   std::vector<std::string> names{"heats:H=0.5:x=3:cost=1", "heats:H=random:x=2:move=stateful:cost=0.5",
                                  "kit:filter=threshold@0.9:weigh=energy+time+free:nodes=random"};
   for (const auto& entry : place::policies())
-    if (!place::parse_policy(entry.name).dropping) names.push_back(entry.name);
+    if (const auto policy = place::parse_policy(entry.name); !policy.dropping && !policy.infra)
+      names.push_back(entry.name);
   for (const auto& name : names)
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
       Random random(seed, 8);

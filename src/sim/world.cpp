@@ -16,11 +16,24 @@ constexpr const char* kNothingToCloneFrom =
     "it was to go on from another trial's checkpoint but has none: population-based training needs a program "
     "that keeps checkpoints (docs/protocol.md)";
 
+void check_background(const NodeGroup& group) {
+  const auto later = [](const Background& a, const Background& b) { return a.after < b.after; };
+  if (!std::is_sorted(group.background.begin(), group.background.end(), later))
+    throw UserError(
+        fmt::format("nodes '{}': their background load must be in the order of time", group.name));
+  for (const auto& [after, load] : group.background)
+    for (const auto& share : {load.cpu, load.memory, load.network, load.gpu, load.gpu_memory})
+      if (share && !(*share >= 0 && *share <= 1))
+        throw UserError(
+            fmt::format("nodes '{}': a background load of {}; a share is 0 to 1", group.name, *share));
+}
+
 void check(const NodeGroup& group) {
   if (group.count < 1 || group.capacity.cores < 1 || group.capacity.memory < 0)
     throw UserError(fmt::format("nodes '{}': {} of them with {} cores; both must be 1 or more", group.name,
                                 group.count, group.capacity.cores));
   if (group.power) check(*group.power, fmt::format("nodes '{}'", group.name));
+  check_background(group);
 }
 
 }  // namespace
@@ -45,7 +58,10 @@ World::World(WorldOptions options, Programs& programs)
   if (options_.failures.nodes_named() > nodes_.size())
     throw UserError(fmt::format("an outage of node {} is listed, but the last of the {} nodes is node {}",
                                 options_.failures.nodes_named() - 1, nodes_.size(), nodes_.size() - 1));
-  for (std::size_t id = 0; id < nodes_.size(); ++id) plan_outage(static_cast<NodeId>(id));
+  for (std::size_t id = 0; id < nodes_.size(); ++id) {
+    plan_outage(static_cast<NodeId>(id));
+    plan_background(static_cast<NodeId>(id));
+  }
 }
 
 std::vector<NodeJoined> World::nodes() {

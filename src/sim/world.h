@@ -16,6 +16,9 @@
 // gone. While nothing runs and nothing is to come, drawn failures pause: a simulation with nothing left to do
 // comes to its end.
 //
+// What others do on a node may be stated (NodeGroup::background): it is observed at once when it changes, and
+// again when the node comes back. It is news of nodes; programs run on as they would.
+//
 // Order is total: by time, then nodes, programs, wakes, arrivals, then by when it was determined. No
 // happening costs a look at all nodes or all tasks. Any number of worlds can run side by side; one thread
 // uses each.
@@ -39,14 +42,21 @@
 
 namespace tandem::sim {
 
+// What others use of a node from then on.
+struct Background {
+  Seconds after;  // the start of the world
+  NodeLoad load{};
+};
+
 // Nodes that are alike.
 struct NodeGroup {
-  std::string name = "node";    // of one; several are name-N, by node id
-  std::string type{};           // what was learned on one is good for others of its type; empty: the name
-  Resources capacity{};         // speed is not used
+  std::string name = "node";  // of one; several are name-N, by node id
+  std::string type{};         // what was learned on one is good for others of its type; empty: the name
+  Resources capacity{};       // speed is not used
   int count = 1;
-  std::optional<PowerModel> power{};  // none: joules are what programs say, if they do
-  NodeTraits traits{};                // its power is told as `power` says
+  std::optional<PowerModel> power{};     // none: joules are what programs say, if they do
+  NodeTraits traits{};                   // its power is told as `power` says
+  std::vector<Background> background{};  // in the order of time; empty: nobody observes them
 };
 
 struct WorldOptions {
@@ -88,6 +98,7 @@ class World final : public control::World {
     Outage outage{};  // the present or next one
     NodePower power{};
     std::vector<Slot> tasks{};
+    std::size_t background = 0;  // of its group's: how many have begun
   };
   using Waking = std::pair<double, DecisionId>;
 
@@ -117,6 +128,8 @@ class World final : public control::World {
   void plan_outage(NodeId);
   void happens_to_node(NodeId);
   void lose(NodeId);
+  void plan_background(NodeId);
+  void background_changes(NodeId);
   bool nothing_to_do() const { return alive_ == 0 && wakes_.empty() && all_arrived(); }
 
   Node& node_of(const Attempted& a) { return nodes_[static_cast<std::size_t>(a.node)]; }
@@ -142,6 +155,7 @@ class World final : public control::World {
   std::vector<Slot> slot_of_task_;
   std::size_t alive_ = 0, repairs_ = 0;  // attempts; nodes that are down and will come back
   Heap programs_next_, nodes_next_;      // by slot, by node
+  Heap background_next_;                 // by node
   std::priority_queue<Waking, std::vector<Waking>, std::greater<>> wakes_;
   std::vector<Event> pending_;
   int in_vain_ = 0;  // waits in a row that nothing could have ended

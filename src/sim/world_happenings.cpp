@@ -33,6 +33,7 @@ double World::next_time() const {
   if (const auto arrives = options_.arrivals ? options_.arrivals->next() : std::nullopt)
     next = std::min(next, arrives->value);
   const bool pause = options_.failures.endless() && repairs_ == 0 && nothing_to_do();
+  if (!background_next_.empty()) next = std::min(next, background_next_.first_time());
   if (!nodes_next_.empty() && !pause) next = std::min(next, nodes_next_.first_time());
   return next;
 }
@@ -59,6 +60,8 @@ std::vector<Event> World::wait(Seconds at_most) {
 void World::happen() {
   while (!nodes_next_.empty() && nodes_next_.first_time() <= now_.value)
     happens_to_node(static_cast<NodeId>(nodes_next_.pop()));
+  while (!background_next_.empty() && background_next_.first_time() <= now_.value)
+    background_changes(static_cast<NodeId>(background_next_.pop()));
   if (!pending_.empty()) return;
   while (!programs_next_.empty() && programs_next_.first_time() <= now_.value)
     happens_to(attempts_[programs_next_.pop()]);
@@ -89,9 +92,9 @@ void World::plan(Attempted& a, Seconds end) {
 
 void World::happens_to(Attempted& a) {
   if (a.stalls) {
-    fail(a, Failure::stalled,
-         fmt::format("no report for {}; raise limits.stall if its epochs are that long",
-                     text(a.stall_after)));
+    fail(
+        a, Failure::stalled,
+        fmt::format("no report for {}; raise limits.stall if its epochs are that long", text(a.stall_after)));
     return;
   }
   switch (a.doing) {
@@ -227,12 +230,27 @@ void World::happens_to_node(NodeId id) {
     --repairs_;
     node.power.turn(true, now_);
     say(joined(id, group_of(id).capacity));
+    if (node.background > 0) say(NodeObserved{id, group_of(id).background[node.background - 1].load});
     plan_outage(id);
   } else if (options_.failures.endless() && (nothing_to_do() || node.outage.from < now_)) {
     plan_outage(id);  // failures pause, or did when this one was due
   } else {
     lose(id);
   }
+}
+
+void World::plan_background(NodeId id) {
+  const auto& all = group_of(id).background;
+  const std::size_t next = nodes_[static_cast<std::size_t>(id)].background;
+  if (next < all.size())
+    background_next_.set(static_cast<Heap::Item>(id), (options_.start + all[next].after).value);
+}
+
+void World::background_changes(NodeId id) {
+  Node& node = nodes_[static_cast<std::size_t>(id)];
+  const auto& now = group_of(id).background[node.background++];
+  if (node.up) say(NodeObserved{id, now.load});
+  plan_background(id);
 }
 
 void World::lose(NodeId id) {

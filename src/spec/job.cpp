@@ -32,6 +32,7 @@ PlaceSpec read_place(const json& from) {
   read_word(from, "family", place.family);
   if (from.contains("work")) place.work = not_negative(from["work"], "work");
   if (from.contains("loss")) place.loss = not_negative(from["loss"], "loss");
+  if (from.contains("bandwidth")) place.bandwidth = not_negative(from["bandwidth"], "bandwidth");
   return place;
 }
 
@@ -73,6 +74,7 @@ json written(const PlaceSpec& place) {
   if (!place.family.empty()) out["family"] = place.family;
   if (place.work > 0) out["work"] = place.work;
   if (place.loss > 0) out["loss"] = place.loss;
+  if (place.bandwidth > 0) out["bandwidth"] = place.bandwidth;
   return out;
 }
 

@@ -127,7 +127,8 @@ TEST(Parse, WhatASchedulerShouldKnowSurvivesTheJournal) {
       good(kCommand +
            "system: {cores: 2, gpus: 1}\n"
            "place: {priority: 7, energy_weight: 80%, deadline: 2h, architecture: arm64, accelerator: V100,\n"
-           "        labels: [ssd, '!spot'], takes: 20min, family: k-means, work: 500, loss: 15%}\n");
+           "        labels: [ssd, '!spot'], takes: 20min, family: k-means, work: 500, loss: 15%,\n"
+           "        bandwidth: 10Gb/s}\n");
   EXPECT_EQ(job.place.priority, 7);
   EXPECT_DOUBLE_EQ(*job.place.energy_weight, 0.8);
   EXPECT_DOUBLE_EQ(job.place.deadline->value, 7200);
@@ -135,9 +136,11 @@ TEST(Parse, WhatASchedulerShouldKnowSurvivesTheJournal) {
   EXPECT_EQ(job.place.labels, (std::vector<std::string>{"ssd", "!spot"}));
   EXPECT_EQ(job.system.gpus, 1);
   EXPECT_DOUBLE_EQ(job.place.loss, 0.15);
+  EXPECT_DOUBLE_EQ(job.place.bandwidth, 1.25e9);
   EXPECT_EQ(train_job_from_json(to_json(job)), job);
   expect_issue(kCommand + "place: {work: 3}\n", "3:15: place.work: means something beside a family only");
   expect_issue(kCommand + "place: {accelerator: V100}\n", "3:22: place.accelerator: is the type of GPUs");
+  expect_issue(kCommand + "place: {bandwidth: 10}\n", "3:20: place.bandwidth: '10' needs a unit");
 }
 
 TEST(Parse, CommandsHaveFreeHyperparameters) {

@@ -211,6 +211,12 @@ std::vector<Field> place_fields() {
        .least = 0,
        .most = 1,
        .store = into([](TuneJob & job) -> auto& { return job.base.place.loss; })},
+      {.name = "bandwidth",
+       .type = Type::bandwidth,
+       .description = "what it needs of its node's network, where the policy knows of it (infra)",
+       .otherwise = "not said",
+       .above = 0,
+       .store = into([](TuneJob & job) -> auto& { return job.base.place.bandwidth; })},
   };
 }
 

@@ -124,6 +124,17 @@ class Serve(ServerCase):
         for wrong in (["--policy", "heat"], ["--world", "mars"], ["--name", "../x"], ["--log", "loud"]):
             self.assertNotEqual(self.tandem("serve", "--name", "other", *wrong, code=2).stderr, "", wrong)
 
+    def test_infrastructure_aware_placement_goes_by_what_is_observed(self):
+        self.assertIn("nobody watches", self.tandem("serve", "--no-port", "--world", "slurm", "--policy", "infra", code=2).stderr)
+        self.serve("--nodes", self.nodes, "--no-port", "--world", "sim", "--pace", "1000", "--policy", "infra")
+        self.until(lambda: all(node["load"] for node in self.ask("GET", "/v1/nodes")[1]["nodes"]))
+        self.assertIn("CPU 0 %", self.tandem("nodes").stdout)
+        job = self.submit(self.plain("work", extra="place: {takes: 10s, bandwidth: 1Mb/s}\n"))
+        self.assertEqual(self.until_over(job)["state"], "finished")
+        never = self.submit(self.plain("work", extra="place: {bandwidth: 10Gb/s}\n"))
+        why = self.tandem("explain", never).stdout
+        self.assertIn("lacking hardware: 1.25 GB/s are demanded, its network has 125 MB/s", why)
+
     def test_the_simulated_world_runs_at_its_own_pace(self):
         self.serve("--nodes", "heats", "--no-port", "--world", "sim", "--pace", "1000")
         job = self.submit(self.plain("never-run", extra="place: {takes: 600s}"))

@@ -1,0 +1,69 @@
+// Infrastructure-aware placement: the node is chosen by what was observed of it, not by its machine type.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "place/scheduler_round.h"
+
+namespace tandem::place {
+
+std::vector<Judgement> Round::judged(TaskId id) {
+  if (!catalogue_) {
+    catalogue_ = catalogue_of(view_, cluster_);
+    for (const auto& node : view_.nodes) hosts_[node.name] = node.id;
+  }
+  return judge_nodes(*catalogue_, classes_, demands_of(view_, task(id)), view_.now, policy_.infra->pick);
+}
+
+bool Round::place_by_infra(TaskId id, const TaskWish& wish) {
+  const auto types = ranking(id).allowed(wish, all_types_);
+  const auto nodes = judged(id);
+  for (const std::size_t place : admitted(nodes, policy_.infra->pick.readmit)) {
+    const NodeId node = node_called(nodes[place].host);
+    const auto [type, index] = cluster_.place[static_cast<std::size_t>(node)];
+    const Share here{index, 1, 0};
+    if (std::find(types.begin(), types.end(), type) == types.end() ||
+        !cluster_.pools[type].take_there(wish.part, {&here, 1}))
+      continue;
+    put_there(*catalogue_, cluster_, view_.nodes[static_cast<std::size_t>(node)],
+              demands_of(view_, task(id)));
+    start(id, {type, index, node});
+    return true;
+  }
+  return false;
+}
+
+// Types that a filter refuses, whatever was observed; of the others each node, those admitted first.
+std::vector<Consideration> Round::consider_nodes(TaskId id, const TaskWish& wish) {
+  const auto types = ranking(id).allowed(wish, all_types_);
+  const auto nodes = judged(id);
+  const auto order = admitted(nodes, policy_.infra->pick.readmit);
+  bool any_fit = false;  // with room
+  std::vector<Consideration> out, refused;
+  const auto consider = [&](const Judgement& node, bool admissible) {
+    const auto [type, index] = cluster_.place[static_cast<std::size_t>(node_called(node.host))];
+    if (std::find(types.begin(), types.end(), type) == types.end()) return;
+    Consideration c{.type = node.host, .nodes = 1, .up = 1, .score = node.score};
+    c.expected = experience_.expect(view_, task(id), cluster_, type);
+    const Share here{index, 1, 0};
+    const bool room = Pool(cluster_.pools[type]).take_there(wish.part, {&here, 1});
+    const std::string said = node.why.empty() ? "" : fmt::format("{}: {}", name(node.standing), node.why);
+    any_fit |= room && node.standing == Standing::fit;
+    c.passes = node.standing != Standing::lacks;
+    c.refused = !admissible || (any_fit && !said.empty()) ? said : room ? "" : kNoRoom;
+    if (c.refused.empty() && !said.empty())
+      c.why = fmt::format("no node is fit, so it may be used ({})", said);
+    (c.refused.empty() ? out : refused).push_back(std::move(c));
+  };
+  for (const std::size_t place : order) consider(nodes[place], true);
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (std::find(order.begin(), order.end(), i) == order.end()) consider(nodes[i], false);
+  out.insert(out.end(), refused.begin(), refused.end());
+  for (auto& type : consider_types(id, wish)) {
+    const auto is_it = [&](std::uint32_t t) { return cluster_.types[t].name == type.type; };
+    if (type.up == 0 || std::none_of(types.begin(), types.end(), is_it)) out.push_back(std::move(type));
+  }
+  return out;
+}
+
+}  // namespace tandem::place

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 #include "base/random.h"
@@ -75,11 +76,10 @@ void Round::go_on() {
     const auto& t = task(id);
     if (!t.alive || wanted_no_more(view_, t)) continue;
     if (t.parked) {
-      auto& pool = cluster_.pools[cluster_.place[static_cast<std::size_t>(t.node)].type];
+      auto& pool = cluster_.pools[cluster_.type_of(t)];
       Amount cores;
       cores.milli_cores = t.granted.cores * std::int64_t{1000};
-      const Share here{cluster_.place[static_cast<std::size_t>(t.node)].index, 1, 0};
-      if (!pool.take_there(cores, {&here, 1})) continue;
+      if (!pool.take_there(cores, cluster_.shares_of(t))) continue;
       out_.push_back(Resize{id, t.attempt, t.granted});
     }
     out_.push_back(Continue{id, t.attempt, t.reported()});
@@ -113,21 +113,23 @@ void Round::serve() {
   }
 }
 
+// All its parts, or none.
+bool Round::take(TaskId id, const TaskWish& wish, std::uint32_t type, std::vector<Pool>& pools,
+                 std::vector<Share>& taken) {
+  return pools[type].take(wish.part, wish.parts, taken, ranking(id).where(type, wish.apart));
+}
+
 bool Round::place(TaskId id) {
   const auto wish = wish_of(view_, task(id));
   const double h = weight(id);
-  const auto alike = [&](const auto& other) {
-    const auto& [part, parts, architecture, accelerator, labels] = other.first;
-    return other.second == h && part == wish.part && architecture == wish.architecture &&
-           accelerator == wish.accelerator && labels == wish.labels;
-  };
+  const auto alike = [&](const auto& other) { return other.second == h && other.first == wish; };
   if (!reserved_ && std::any_of(in_vain_.begin(), in_vain_.end(), alike)) return false;
   for (const auto type : ranked(id, wish)) {
     std::vector<Share> taken;
-    if (!cluster_.pools[type].take(wish.part, 1, taken, ranking(id).where(type))) continue;
-    const Spot spot{type, taken.front().node, cluster_.nodes[type][taken.front().node]};
+    if (!take(id, wish, type, cluster_.pools, taken)) continue;
+    const Spot spot{type, taken};
     if (takes_room_made_for_others(wish, spot) || (reserved_ && !may_pass(id, spot))) {
-      cluster_.pools[type].give_back(wish.part, taken.front());
+      for (const Share& share : taken) cluster_.pools[type].give_back(wish.part, share);
       continue;
     }
     start(id, spot);
@@ -138,7 +140,10 @@ bool Round::place(TaskId id) {
 }
 
 void Round::start(TaskId id, const Spot& spot) {
-  out_.push_back(Start{id, task(id).attempt + 1, spot.node, wanted_of(task(id))});
+  const auto node = [&](const Share& share) { return cluster_.nodes[spot.type][share.node]; };
+  Start start{id, task(id).attempt + 1, node(spot.shares.front()), wanted_of(task(id))};
+  for (const Share& share : std::span(spot.shares).subspan(1)) start.more.push_back(node(share));
+  out_.push_back(std::move(start));
 }
 
 Explanation Round::explain(TaskId id) {
@@ -158,8 +163,10 @@ Explanation Round::explain(TaskId id) {
                     experience_.expect(view_, task(id), cluster_, row.type)};
     for (const NodeId node : cluster_.nodes[row.type])
       c.up += view_.nodes[static_cast<std::size_t>(node)].capacity.cores > 0;
-    const bool ever = Pool(type.node, type.count).could_ever(wish.part, 1);
-    if (!ever) c.refused = fmt::format("{} asked for, a node has {}", text(wish.part), text(type.node));
+    if (!Pool::could_ever(type.node, type.count, wish.part, 1))
+      c.refused = fmt::format("{} asked for, a node has {}", text(wish.part), text(type.node));
+    else if (!Pool::could_ever(type.node, type.count, wish.part, wish.parts, wish.apart))
+      c.refused = fmt::format("{} nodes asked for, there are {}", wish.parts, type.count);
     out.types.push_back(std::move(c));
   }
   const auto line = in_order();

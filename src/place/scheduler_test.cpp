@@ -20,18 +20,20 @@ class SchedulerTest : public testing::Test {
     happens(NodeJoined{id, type + std::to_string(id), {cores, Bytes{1} << 33, 1.0}, type, traits});
     return id;
   }
-  TaskId job(int cores, double seconds, spec::PlaceSpec place = {}) {
+  TaskId job(int cores, double seconds, spec::PlaceSpec place = {}, int nodes = 1) {
     spec::TrainJob spec;
     spec.program.command = {"work"};
     spec.program.plain = true;
     spec.epochs = 0;
     spec.system.cores = cores;
+    spec.nodes = nodes;
     spec.place = std::move(place);
     if (seconds > 0) spec.place.seconds = Seconds{seconds};
     const auto id = static_cast<JobId>(view_.jobs.size());
     view_.apply(Event{view_.now, JobSubmitted{id, spec}});
     Request request{static_cast<TaskId>(view_.tasks.size()), id, spec.system};
     request.priority = spec.place.priority;
+    request.nodes = nodes;
     decide(request);
     step(JobSubmitted{id, spec});
     return request.task;
@@ -46,7 +48,9 @@ class SchedulerTest : public testing::Test {
     const bool again = at(task).evicted;
     view_.apply(Event{view_.now, TaskEnded{task, at(task).attempt, {}}});
     if (again) {
-      decide(Request{task, at(task).job, at(task).wanted});
+      Request request{task, at(task).job, at(task).wanted};
+      request.nodes = at(task).nodes_wanted;
+      decide(request);
     } else {
       decide(FinishJob{at(task).job, JobState::finished, ""});
     }
@@ -64,6 +68,11 @@ class SchedulerTest : public testing::Test {
   const TaskView& at(TaskId task) const { return view_.tasks[static_cast<std::size_t>(task)]; }
   bool runs(TaskId task) const {
     return at(task).state == TaskState::starting || at(task).state == TaskState::running;
+  }
+  std::vector<NodeId> nodes_of(TaskId task) const {
+    std::vector<NodeId> out;
+    at(task).each_node([&](NodeId one) { out.push_back(one); });
+    return out;
   }
   std::string type_of(TaskId task) const { return view_.nodes[static_cast<std::size_t>(at(task).node)].type; }
   const JobView& job_of(TaskId task) const { return view_.jobs[static_cast<std::size_t>(at(task).job)]; }
@@ -89,6 +98,53 @@ TEST_F(SchedulerTest, WhatAJobAsksOfItsMachineHoldsUnderEveryPolicy) {
     EXPECT_FALSE(runs(job(1, 10, {.labels = {"ssd"}}))) << entry.name;
     EXPECT_FALSE(runs(job(1, 10, {.architecture = "arm64"}))) << entry.name;
   }
+}
+
+TEST_F(SchedulerTest, AGangHasANodeEachOfOneTypeOrWaitsUnderEveryPolicy) {
+  for (const auto& entry : policies()) {
+    view_ = {};
+    policy(entry.name);
+    node("small", 4, 2);
+    node("large", 8);
+    node("large", 8);
+    const TaskId gang = job(4, 10, {}, 2);
+    ASSERT_TRUE(runs(gang)) << entry.name;
+    EXPECT_EQ(nodes_of(gang), (std::vector<NodeId>{1, 2})) << entry.name << ": of small ones there is one";
+    const TaskId second = job(5, 10, {}, 2);
+    EXPECT_FALSE(runs(second)) << entry.name;
+    EXPECT_EQ(view_.nodes[1].free_cores, 4) << entry.name << ": who waits holds nothing";
+    starts(gang);
+    ends(gang);
+    EXPECT_EQ(nodes_of(second), (std::vector<NodeId>{1, 2})) << entry.name;
+  }
+}
+
+TEST_F(SchedulerTest, WhyAGangWaitsSpeaksOfAllItsNodes) {
+  policy("first-fit");
+  node("large", 8);
+  node("large", 8);
+  ASSERT_TRUE(runs(job(8, 10)));
+  const auto waits = scheduler_->explain(view_, job(4, 10, {}, 2));
+  EXPECT_EQ(waits.types.at(0).refused, "no room now") << "one node has room, two are asked for";
+  EXPECT_EQ(waits.expected_start, view_.now + Seconds{10});
+  const auto never = scheduler_->explain(view_, job(4, 10, {}, 3));
+  EXPECT_EQ(never.types.at(0).refused, "3 nodes asked for, there are 2");
+}
+
+TEST_F(SchedulerTest, AGangIsPreemptedWholeAndMakesRoomOnAllItsNodes) {
+  policy("preempt-restart");
+  node("n", 4);
+  node("n", 4);
+  const TaskId gang = job(4, 100, {}, 2);
+  starts(gang);
+  const TaskId urgent = job(4, 10, {.priority = 5}, 2);
+  EXPECT_EQ(at(gang).state, TaskState::stopping);
+  ends(gang);
+  EXPECT_EQ(nodes_of(urgent), (std::vector<NodeId>{0, 1}));
+  EXPECT_FALSE(runs(gang));
+  starts(urgent);
+  ends(urgent);
+  EXPECT_TRUE(runs(gang));
 }
 
 TEST_F(SchedulerTest, HeatsPlacesByTheJobsOwnWeight) {

@@ -43,14 +43,14 @@ struct EnergySpec {
 
 // What a scheduler may know of a job beside its size.
 struct PlaceSpec {
-  int priority = 0;                       // higher first
-  std::optional<double> energy_weight{};  // HEATS' H: 0 time alone, 1 energy alone; none: the policy's
-  std::optional<Seconds> deadline{};      // from submission to the end
+  int priority = 0;                           // higher first
+  std::optional<double> energy_weight{};      // HEATS' H: 0 time alone, 1 energy alone; none: the policy's
+  std::optional<Seconds> deadline{};          // from submission to the end
   std::string architecture{}, accelerator{};  // only there; "": anywhere
   std::vector<std::string> labels{};          // "ssd": only there; "!spot": not there
-  std::optional<Seconds> seconds{};  // it takes on a machine of pace 1, as far as somebody knows
-  std::string family{};              // tasks alike but for the amount of work; "": of its own kind
-  double work = 0;                   // how much of it, in its family's unit; 0: not said
+  std::optional<Seconds> seconds{};           // it takes on a machine of pace 1, as far as somebody knows
+  std::string family{};                       // tasks alike but for the amount of work; "": of its own kind
+  double work = 0;                            // how much of it, in its family's unit; 0: not said
   bool operator==(const PlaceSpec&) const = default;
 };
 
@@ -59,7 +59,8 @@ struct TrainJob {
   Program program;
   Values hyper;              // batch_size, learning_rate, ... whatever the program understands
   std::int64_t epochs = 10;  // taken out of hyper.epochs: Tandem counts them; 0: of a plain program
-  Resources system;
+  Resources system;          // on each of its nodes
+  int nodes = 1;             // one process each; more than one: a gang, started together or not at all
   std::int64_t seed = 1;
   Limits limits;
   int keep_checkpoints = 2;

@@ -110,6 +110,7 @@ void SlurmWorld::start(DecisionId id, const Start& d, const View& view) {
     if (found->second->number != d.attempt) refuse(id, "an earlier attempt of the task is still there");
     return;  // the same command again
   }
+  if (!d.more.empty()) return refuse(id, "tasks of several nodes are not run on Slurm yet (system.nodes)");
   const auto& task = view.tasks.at(static_cast<std::size_t>(d.task));
   auto& node = nodes_.at(static_cast<std::size_t>(d.node));
   if (!fits(node, kNothing, d.granted)) return refuse(id, no_room(node, d.granted));

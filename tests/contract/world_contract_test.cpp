@@ -418,8 +418,9 @@ constexpr std::array kNames{"Local", "Simulated", "Slurm", "SlurmPilots"};
 INSTANTIATE_TEST_SUITE_P(Worlds, WorldContract,
                          testing::Values(&make_local, &make_simulated, &make_slurm, &make_slurm_pilots),
                          [](const auto& of) { return std::string(kNames.at(of.index)); });
-constexpr std::array kGangNames{"Local", "Simulated"};
-INSTANTIATE_TEST_SUITE_P(Worlds, GangContract, testing::Values(&make_two_local, &make_two_simulated),
+constexpr std::array kGangNames{"Local", "Simulated", "Slurm"};
+INSTANTIATE_TEST_SUITE_P(Worlds, GangContract,
+                         testing::Values(&make_two_local, &make_two_simulated, &make_slurm),
                          [](const auto& of) { return std::string(kGangNames.at(of.index)); });
 
 }  // namespace

@@ -61,10 +61,13 @@ class Learner {
   virtual Exported exported() const = 0;
 };
 
-// Throws UserError when model and dataset do not fit each other.
-std::unique_ptr<Learner> make_learner(const Setup&, const data::Dataset&);
+class Gang;  // gang.h
+
+// Throws UserError when model and dataset do not fit each other. Several processes learn as a gang, which
+// outlives the learner: the mean loss and the weights are those of all of them; dropout is drawn on each.
+std::unique_ptr<Learner> make_learner(const Setup&, const data::Dataset&, Gang* = nullptr);
 // Both are called by make_learner.
-std::unique_ptr<Learner> make_network_learner(const Setup&, const data::Dataset&);
+std::unique_ptr<Learner> make_network_learner(const Setup&, const data::Dataset&, Gang*);
 std::unique_ptr<Learner> make_boosting_learner(const Setup&, const data::Dataset&);
 
 }  // namespace tandem::trainer

@@ -15,7 +15,7 @@ namespace tandem::trainer {
 namespace {
 
 // A process may wait for as long as its task is held; that it is gone shows in its connection, not in time.
-constexpr std::chrono::hours kPatience{24 * 365};
+constexpr std::chrono::hours kPatience{20 * 24};  // poll counts milliseconds in an int
 constexpr std::chrono::minutes kToMeet{5};
 constexpr int kMostRanks = 65536;
 

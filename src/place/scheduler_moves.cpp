@@ -44,7 +44,7 @@ void Round::make_room(TaskId id) {
   const auto types = all_ranked(id, wish);
   std::vector<Share> taken;
   for (const auto type : types)  // room is on its way
-    if (take(id, wish, type, *soon_, taken)) return;
+    if (take_parts(id, wish, type, *soon_, taken)) return;
   for (const auto type : types)
     if (evict_on(id, type, *soon_)) return;
 }
@@ -62,7 +62,7 @@ bool Round::evict_on(TaskId id, std::uint32_t type, std::vector<Pool>& soon) {
   while (!room && gone < lower.size()) {
     const auto& leaves = task(lower[gone++]);
     for (const Share& share : cluster_.shares_of(leaves)) soon[type].give_back(held_by(leaves), share);
-    room = take(id, wish, type, soon, taken);
+    room = take_parts(id, wish, type, soon, taken);
   }
   // Whoever still has room where it was stays; that is everyone where it was all in vain.
   for (std::size_t i = gone; i-- > 0;) {
@@ -143,7 +143,7 @@ void Round::consider_move(TaskId id) {
   const auto better = better_place(options, weight(id), rest, {expected.seconds, expected.joules}, there);
   if (!better) return;
   std::vector<Share> taken;
-  take(id, wish, *better, cluster_.pools, taken);
+  take_parts(id, wish, *better, cluster_.pools, taken);
   out_.push_back(Stop{id, t.attempt,
                       fmt::format("moves from {} to {}, where the rest of it fits better",
                                   cluster_.types[here].name, cluster_.types[*better].name),
@@ -179,7 +179,7 @@ std::optional<Seconds> Round::expected_start(TaskId id) {
       std::vector<Share> taken;
       std::optional<std::uint32_t> type;
       for (const auto candidate : all_ranked(*next, wish))
-        if (take(*next, wish, candidate, later.pools, taken)) {
+        if (take_parts(*next, wish, candidate, later.pools, taken)) {
           type = candidate;
           break;
         }

@@ -114,8 +114,8 @@ void Round::serve() {
 }
 
 // All its parts, or none.
-bool Round::take(TaskId id, const TaskWish& wish, std::uint32_t type, std::vector<Pool>& pools,
-                 std::vector<Share>& taken) {
+bool Round::take_parts(TaskId id, const TaskWish& wish, std::uint32_t type, std::vector<Pool>& pools,
+                       std::vector<Share>& taken) {
   return pools[type].take(wish.part, wish.parts, taken, ranking(id).where(type, wish.apart));
 }
 
@@ -126,7 +126,7 @@ bool Round::place(TaskId id) {
   if (!reserved_ && std::any_of(in_vain_.begin(), in_vain_.end(), alike)) return false;
   for (const auto type : ranked(id, wish)) {
     std::vector<Share> taken;
-    if (!take(id, wish, type, cluster_.pools, taken)) continue;
+    if (!take_parts(id, wish, type, cluster_.pools, taken)) continue;
     const Spot spot{type, taken};
     if (takes_room_made_for_others(wish, spot) || (reserved_ && !may_pass(id, spot))) {
       for (const Share& share : taken) cluster_.pools[type].give_back(wish.part, share);

@@ -40,7 +40,8 @@ class Round {
   std::vector<std::uint32_t> all_ranked(TaskId, const TaskWish&);
   double seconds(TaskId id, std::uint32_t type) const;
 
-  bool take(TaskId, const TaskWish&, std::uint32_t type, std::vector<Pool>& pools, std::vector<Share>& taken);
+  bool take_parts(TaskId, const TaskWish&, std::uint32_t type, std::vector<Pool>& pools,
+                  std::vector<Share>& taken);
   bool place(TaskId);
   void start(TaskId, const Spot&);
   // Preemption (scheduler_moves.cpp)

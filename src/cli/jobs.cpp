@@ -72,6 +72,12 @@ int submit(const Options& options) {
   return well ? kDone : kTrouble;
 }
 
+// "n1", or of a gang "n1 and 2 more".
+std::string where_is(const json& job) {
+  if (!job.contains("nodes")) return word(job["node"]);
+  return fmt::format("{} and {} more", word(job["node"]), job["nodes"].size() - 1);
+}
+
 int queue(const Options& options) {
   ServerClient client(options.server);
   const json answer = client.ask("GET", options.all ? "/v1/jobs" : "/v1/jobs?state=" + options.state);
@@ -85,7 +91,7 @@ int queue(const Options& options) {
     const double end = job["ended"].is_number() ? job["ended"].get<double>() : now;
     rows.push_back({std::to_string(job["job"].get<int>()), word(job["name"]), word(job["state"]),
                     std::to_string(job["priority"].get<int>()), text(resources_from_json(job["resources"])),
-                    word(job["node"]), clock_time(job["submitted"]),
+                    where_is(job), clock_time(job["submitted"]),
                     ran ? text(Seconds{std::max(0.0, end - job["started"].get<double>())}) : "-",
                     job["epochs"].get<int>() > 0
                         ? fmt::format("{}/{}", job["reported"].get<int>(), job["epochs"].get<int>())

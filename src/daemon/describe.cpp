@@ -41,6 +41,12 @@ json energy_json(const View& view, const JobView& job) {
   return {{"joules", sum.value}, {"source", source}, {"complete", complete}};
 }
 
+json node_names(const View& view, const TaskView& task) {
+  json out = json::array();
+  task.each_node([&](NodeId node) { out.push_back(view.nodes[static_cast<std::size_t>(node)].name); });
+  return out;
+}
+
 }  // namespace
 
 std::string state_of(const View& view, const JobView& job) {
@@ -81,6 +87,7 @@ json job_json(const View& view, const JobView& job) {
   if (job.spec.place.deadline) out["deadline"] = (job.submitted_at + *job.spec.place.deadline).value;
   if (task && task->attempt > 0) {
     out["node"] = view.nodes[static_cast<std::size_t>(task->node)].name;
+    if (!task->more.empty()) out["nodes"] = node_names(view, *task);
     if (task->started_at.value > 0) out["started"] = task->started_at.value;
   }
   return out;
@@ -99,6 +106,7 @@ json whole_job_json(const View& view, const JobView& job) {
              {"cpus", task.cpus},
              {"epochs", json::array()}};
     if (task.attempt > 0) row["node"] = view.nodes[static_cast<std::size_t>(task.node)].name;
+    if (!task.more.empty()) row["nodes"] = node_names(view, task);
     if (task.last_failure)
       row["last_failure"] = {{"what", name(task.last_failure->failure)},
                              {"detail", task.last_failure->detail},
@@ -115,7 +123,7 @@ json node_json(const View& view, const NodeView& node) {
   json jobs = json::array();
   for (const TaskId id : view.holding) {
     const auto& task = view.tasks[static_cast<std::size_t>(id)];
-    if (task.node == node.id) jobs.push_back(task.job);
+    if (task.is_on(node.id)) jobs.push_back(task.job);
   }
   const auto watts = [](const std::optional<Watts>& w) { return w ? json(w->value) : json(nullptr); };
   const bool up = node.capacity.cores > 0;

@@ -19,8 +19,9 @@ place::Explanation placed_because(control::Journal& journal, const place::Policy
       const auto* start = std::get_if<Start>(&decision.body);
       if (start && start->task == task && start->attempt == attempt) {
         found = scheduler.explain(view, task);
-        found->verdict = fmt::format("it was put on {} when this was so",
-                                     view.nodes[static_cast<std::size_t>(start->node)].name);
+        std::string where = view.nodes[static_cast<std::size_t>(start->node)].name;
+        for (const NodeId node : start->more) where += ", " + view.nodes[static_cast<std::size_t>(node)].name;
+        found->verdict = fmt::format("it was put on {} when this was so", where);
         found->expected_start.reset();
         found->start_note.clear();
       }

@@ -39,6 +39,7 @@ Request some_request() {
   request.priority = 2;
   request.phase = Phase::reusing;
   request.work = 1;
+  request.nodes = 3;
   return request;
 }
 
@@ -73,6 +74,7 @@ std::vector<EventBody> every_event() {
 std::vector<DecisionBody> every_decision() {
   return {Request{0, 0, {2, 0, 1.0}},
           Start{0, 1, 0, {2, 0, 1.0}},
+          Start{0, 1, 4, {2, 0, 1.0}, {1, 7}},
           Continue{0, 1, 3},
           Resize{0, 1, {1, 0, 0.5}},
           TakeCheckpoint{0, 1},
@@ -159,6 +161,12 @@ TEST(Binary, FieldsOfANewerTandemAreSkippedAndOnesOfAnOlderKeepTheirDefaults) {
   EXPECT_EQ(BinaryReader(as_bytes(longer)).decision(), (Decision{42, Continue{0, 1, 3}}));
   const std::string shorter("\x54\x02\x01\x08", 4);
   EXPECT_EQ(BinaryReader(as_bytes(shorter)).decision(), (Decision{42, Continue{4, 1, 0}}));
+}
+
+// As they were written before there were gangs.
+TEST(Binary, AStartWithoutFurtherNodesIsOnOne) {
+  const std::string start("\x54\x01\x0d\x00\x02\x06\x04\x00\0\0\0\0\0\0\xf0\x3f", 16);
+  EXPECT_EQ(BinaryReader(as_bytes(start)).decision(), (Decision{42, Start{0, 1, 3, {2, 0, 1.0}}}));
 }
 
 TEST(Binary, EveryDamageIsNoticedOrHarmless) {

@@ -2,6 +2,7 @@
 //
 // Job controllers emit Request, Continue, Hold, Release, TakeCheckpoint, Wake, Learn and FinishJob; only the
 // allocator emits Start, Resize and Stop, and Continue or Hold for a task whose controller asked by Request.
+// An allocator that can never start what a job asks for ends the job by FinishJob too.
 // A decision is journalled with the event that led to it before anything is done about it. Start, Resize,
 // Stop, TakeCheckpoint and Wake each end in exactly one outcome event; Request ends in Start, Continue or
 // FinishJob; the others are complete once journalled.
@@ -60,6 +61,7 @@ struct Request {
   int priority = 0;               // higher first; among equals the lower task first
   Phase phase = Phase::none;
   std::int32_t work = -1;  // trials of a job whose epochs cost alike have the same number; -1: not known yet
+  std::int32_t nodes = 1;  // of one machine type, each with all that is wanted
   bool operator==(const Request&) const = default;
 };
 
@@ -67,8 +69,9 @@ struct Start {
   TaskId task = 0;
   Attempt attempt = 1;
   NodeId node = 0;
-  Resources granted;
-  double drop = 0;  // share of its work it shall leave out (DiAS)
+  Resources granted;           // on each of its nodes
+  double drop = 0;             // share of its work it shall leave out (DiAS)
+  std::vector<NodeId> more{};  // of a gang: the nodes of its further processes, by rank; `node` is rank 0's
   bool operator==(const Start&) const = default;
 };
 

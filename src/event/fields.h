@@ -45,9 +45,11 @@ void fields(A&& a, E& e) {
 
   if constexpr (std::is_same_v<T, Request>)
     a("task", e.task)("job", e.job)("wanted", e.wanted)("trial", e.trial)("options", e.options)(
-        "epochs_left", e.epochs_left)("priority", e.priority)("phase", e.phase)("work", e.work);
+        "epochs_left", e.epochs_left)("priority", e.priority)("phase", e.phase)("work", e.work)("nodes",
+                                                                                                e.nodes);
   if constexpr (std::is_same_v<T, Start>)
-    a("task", e.task)("attempt", e.attempt)("node", e.node)("granted", e.granted)("drop", e.drop);
+    a("task", e.task)("attempt", e.attempt)("node", e.node)("granted", e.granted)("drop", e.drop)("more",
+                                                                                                  e.more);
   if constexpr (std::is_same_v<T, Continue>) a("task", e.task)("attempt", e.attempt)("epoch", e.epoch);
   if constexpr (std::is_same_v<T, Resize>) a("task", e.task)("attempt", e.attempt)("granted", e.granted);
   if constexpr (std::is_same_v<T, TakeCheckpoint>) a("task", e.task)("attempt", e.attempt);

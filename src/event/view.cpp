@@ -1,5 +1,6 @@
 #include "event/view.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "base/error.h"
@@ -38,10 +39,12 @@ struct Folder {
 
   void hold(TaskView& t, int cores, Bytes memory, int gpus) {
     if (cores == t.cores_held && memory == t.memory_held && gpus == t.gpus_held) return;
-    auto& node = at(view.nodes, t.node, "node");
-    node.free_cores += t.cores_held - cores;
-    node.free_memory += t.memory_held - memory;
-    node.free_gpus += t.gpus_held - gpus;
+    t.each_node([&](NodeId id) {
+      auto& node = at(view.nodes, id, "node");
+      node.free_cores += t.cores_held - cores;
+      node.free_memory += t.memory_held - memory;
+      node.free_gpus += t.gpus_held - gpus;
+    });
     t.cores_held = cores;
     t.memory_held = memory;
     t.gpus_held = gpus;
@@ -224,6 +227,7 @@ struct Folder {
     t.priority = d.priority;
     t.phase = d.phase;
     t.work = d.work;
+    t.nodes_wanted = d.nodes;
     t.released = t.evicted = false;
     if (t.alive) rest(t);
     set_state(t, TaskState::waiting);
@@ -233,6 +237,7 @@ struct Folder {
     auto& t = task(d.task);
     t.node = d.node;
     t.drop = d.drop;
+    t.more = d.more;
     t.attempt = d.attempt;
     take(t, d.granted);
     t.alive = true;
@@ -292,6 +297,14 @@ Joules TaskView::joules() const {
   for (const auto& record : epochs)
     if (record.energy) sum += record.energy->joules;
   return sum;
+}
+
+bool TaskView::is_on(NodeId which) const {
+  return which == node || std::find(more.begin(), more.end(), which) != more.end();
+}
+
+bool same_type(const NodeView& a, const NodeView& b) {
+  return a.type == b.type && a.largest == b.largest && a.traits == b.traits;
 }
 
 const char* name(TaskState state) {

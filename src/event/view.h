@@ -46,14 +46,15 @@ struct TaskView {
   TaskId id = 0;
   JobId job = 0;
   TaskState state = TaskState::waiting;
-  Resources wanted, granted;
+  Resources wanted, granted;  // on each of its nodes
+  int nodes_wanted = 1;
   std::optional<TrialPart> trial;  // of a tuning job
   std::vector<Option> options;
   std::int64_t epochs_left = 1;
   int priority = 0;
   Phase phase = Phase::none;
   std::int32_t work = -1;
-  int cores_held = 0;  // of `granted`, what is its own now
+  int cores_held = 0;  // of `granted`, what is its own now, on each of its nodes
   Bytes memory_held = 0;
   int gpus_held = 0;
   bool alive = false;     // an attempt is starting, running, waiting or stopping
@@ -68,9 +69,10 @@ struct TaskView {
     int gpus = 0;
   };
   std::optional<Holding> before_resize;  // while a Resize is open: what comes back if it is refused
-  NodeId node = 0;
-  double drop = 0;      // share of its work that is left out, of the newest attempt
-  Attempt attempt = 0;  // the newest; 0 before the first
+  NodeId node = 0;                       // of rank 0, which speaks for all
+  std::vector<NodeId> more;              // those of the other ranks
+  double drop = 0;                       // share of its work that is left out, of the newest attempt
+  Attempt attempt = 0;                   // the newest; 0 before the first
   std::int64_t pid = 0, pid_started = 0;
   std::vector<int> cpus;
   std::vector<EpochRecord> epochs;  // one each, whichever attempt it came from
@@ -87,6 +89,12 @@ struct TaskView {
   }
   Joules joules() const;  // all of it
   bool holds_resources() const { return alive; }
+  template <class Visit>
+  void each_node(Visit visit) const {  // by rank
+    visit(node);
+    for (const NodeId other : more) visit(other);
+  }
+  bool is_on(NodeId) const;
 };
 
 struct JobView {
@@ -120,6 +128,8 @@ struct NodeView {
   };
   std::vector<Observed> observed;  // since it joined last; the newest last, of them the last kObserved
 };
+// What is known of one is good for the other: the parts of a gang run on nodes of one type.
+bool same_type(const NodeView&, const NodeView&);
 
 class View {
  public:

@@ -57,6 +57,31 @@ TEST_F(ViewTest, ARefusedStartGivesBackAndCountsAsAFailure) {
   EXPECT_EQ(task().failures, 1);
 }
 
+TEST_F(ViewTest, AGangHoldsItsPartOfEachOfItsNodes) {
+  happens(NodeJoined{1, "there", {4, 8 * kGiB, 1.0}});
+  happens(NodeJoined{2, "elsewhere", {4, 8 * kGiB, 1.0}});
+  Request request{0, 0, {2, kGiB, 1.0}};
+  request.nodes = 2;
+  decide(request);
+  EXPECT_EQ(task().nodes_wanted, 2);
+  const auto id = decide(Start{0, 1, 2, {2, kGiB, 1.0}, {0}});
+  const auto free = [&] {
+    std::vector<int> out;
+    for (const auto& one : view_.nodes) out.push_back(one.free_cores);
+    return out;
+  };
+  EXPECT_EQ(free(), (std::vector{2, 4, 2}));
+  EXPECT_TRUE(task().is_on(0) && task().is_on(2) && !task().is_on(1));
+  happens(TaskStarted{0, 1, id, 77, 5, {0, 1}});
+  decide(Hold{0, 1});
+  EXPECT_EQ(free(), (std::vector{4, 4, 4}));
+  decide(Resize{0, 1, {3, kGiB, 1.0}});
+  EXPECT_EQ(free(), (std::vector{1, 4, 1}));
+  happens(TaskEnded{0, 1, {}});
+  EXPECT_EQ(free(), (std::vector{4, 4, 4}));
+  EXPECT_EQ(view_.nodes[2].free_memory, 8 * kGiB);
+}
+
 TEST_F(ViewTest, ARefusedResizeRestoresWhatWasGranted) {
   happens(TaskStarted{0, 1, start(1), 77, 5, {0, 1}});
   const auto id = decide(Resize{0, 1, {4, kGiB, 1.0}});

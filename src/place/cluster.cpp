@@ -5,14 +5,6 @@
 namespace tandem::place {
 namespace {
 
-bool same_type(const NodeView& a, const NodeView& b) {
-  return a.type == b.type && a.largest == b.largest && a.traits == b.traits;
-}
-
-Amount held_by(const TaskView& task) {
-  return {task.cores_held * std::int64_t{1000}, task.memory_held, task.gpus_held, 0};
-}
-
 MachineType type_of(const NodeView& node) {
   MachineType out;
   out.name = node.type.empty() ? node.name : node.type;
@@ -36,6 +28,10 @@ Amount amount_of(const Resources& resources) {
   return {resources.cores * std::int64_t{1000}, resources.memory, resources.gpus, 0};
 }
 
+Amount held_by(const TaskView& task) {
+  return {task.cores_held * std::int64_t{1000}, task.memory_held, task.gpus_held, 0};
+}
+
 Resources wanted_of(const TaskView& task) {
   if (task.options.empty()) return task.wanted;
   return std::min_element(task.options.begin(), task.options.end(),
@@ -47,7 +43,8 @@ Resources wanted_of(const TaskView& task) {
 
 TaskWish wish_of(const View& view, const TaskView& task) {
   const auto& place = view.jobs[static_cast<std::size_t>(task.job)].spec.place;
-  return {amount_of(wanted_of(task)), 1, place.architecture, place.accelerator, place.labels};
+  return {amount_of(wanted_of(task)), task.nodes_wanted, place.architecture,
+          place.accelerator,          place.labels,      task.nodes_wanted > 1};
 }
 
 Cluster cluster_of(const View& view) {
@@ -79,16 +76,32 @@ Cluster cluster_of(const View& view) {
 void Cluster::give_back(const TaskView& task) {
   const Amount part = held_by(task);
   if (part == Amount{}) return;
-  const auto [type, index] = place[static_cast<std::size_t>(task.node)];
-  pools[type].give_back(part, Share{index, 1, 0});
+  task.each_node([&](NodeId node) {
+    const auto [type, index] = place[static_cast<std::size_t>(node)];
+    pools[type].give_back(part, Share{index, 1, 0});
+  });
 }
 
 bool Cluster::take_again(const TaskView& task) {
   const Amount part = held_by(task);
   if (part == Amount{}) return true;
-  const auto [type, index] = place[static_cast<std::size_t>(task.node)];
-  const Share share{index, 1, 0};
-  return pools[type].take_there(part, {&share, 1});
+  bool all = true;
+  task.each_node([&](NodeId node) {
+    const auto [type, index] = place[static_cast<std::size_t>(node)];
+    const Share share{index, 1, 0};
+    all = pools[type].take_there(part, {&share, 1}) && all;
+  });
+  return all;
+}
+
+// One that has changed since the task started, and is of another type now, is not among them.
+std::vector<Share> Cluster::shares_of(const TaskView& task) const {
+  std::vector<Share> out;
+  task.each_node([&](NodeId node) {
+    const auto at = place[static_cast<std::size_t>(node)];
+    if (at.type == type_of(task)) out.push_back(Share{at.index, 1, 0});
+  });
+  return out;
 }
 
 }  // namespace tandem::place

@@ -24,8 +24,12 @@ struct Cluster {
   std::vector<Place> place{};                // by node
   std::vector<Pool> pools{};                 // by type
 
-  void give_back(const TaskView&);  // what the task holds now
-  bool take_again(const TaskView&);
+  void give_back(const TaskView&);   // what the task holds now, on all its nodes
+  bool take_again(const TaskView&);  // false where some node has no room for it
+  std::uint32_t type_of(const TaskView& task) const {
+    return place[static_cast<std::size_t>(task.node)].type;
+  }
+  std::vector<Share> shares_of(const TaskView&) const;  // its nodes in the pool of their type
 };
 
 Cluster cluster_of(const View&);
@@ -34,6 +38,7 @@ Cluster cluster_of(const View&);
 bool ran_whole(const JobView&, const TaskView&);
 
 Amount amount_of(const Resources&);
+Amount held_by(const TaskView&);  // on each of its nodes
 // What a task that waits asks for: the thriftiest of its options where it has several.
 Resources wanted_of(const TaskView&);
 TaskWish wish_of(const View&, const TaskView&);

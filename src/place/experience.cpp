@@ -60,7 +60,8 @@ void Experience::saw(const View& view, const Event& event) {
   const auto& node = view.nodes[static_cast<std::size_t>(task.node)];
   auto& known = known_[{family_of(job), machine_of(node)}];
   const double joules = task.energy_complete ? task.joules().value : 0;
-  known.runs.push_back({work_of(job), task.granted.cores, (task.ended_at - task.started_at).value, joules});
+  const int cores = task.granted.cores * task.nodes_wanted;  // of a gang, on all its nodes
+  known.runs.push_back({work_of(job), cores, (task.ended_at - task.started_at).value, joules});
   if (known.runs.size() > kKept) known.runs.erase(known.runs.begin());
   learn(known);
 }
@@ -98,9 +99,9 @@ Expected Experience::expect(const View& view, const TaskView& task, const Cluste
                             std::uint32_t type) const {
   const auto& job = job_of(view, task);
   const auto& here = cluster.traits[type];
-  const int cores = wanted_of(task).cores;
+  const int each = wanted_of(task).cores, cores = each * task.nodes_wanted;
   const auto by_power = [&](double seconds) {
-    return added_joules(here, cluster.types[type].node, cores, seconds);
+    return task.nodes_wanted * added_joules(here, cluster.types[type].node, each, seconds);
   };
   if (!family_of(job).empty()) {
     const auto found = known_.find({family_of(job), cluster.types[type].name});

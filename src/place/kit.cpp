@@ -31,7 +31,7 @@ std::string lacks_labels(const TaskWish& task, const MachineType& type, double) 
 }
 
 std::string too_small(const TaskWish& task, const MachineType& type, double) {
-  if (Pool::could_ever(type.node, type.count, task.part, task.parts)) return "";
+  if (Pool::could_ever(type.node, type.count, task.part, task.parts, task.apart)) return "";
   return fmt::format("{} x ({}) do not fit {} nodes of {}", task.parts, text(task.part), type.count,
                      text(type.node));
 }

@@ -33,6 +33,8 @@ struct TaskWish {
   std::int64_t parts = 1;
   std::string architecture{}, accelerator{};  // "": any; "A|B": either
   std::vector<std::string> labels{};          // "ssd": only there; "!spot": not there
+  bool apart = false;                         // each part on a node of its own
+  bool operator==(const TaskWish&) const = default;
 };
 
 struct Candidate {

@@ -1,5 +1,7 @@
 #include "place/malleable.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -96,11 +98,22 @@ class Step {
   void gather() {
     for (TaskId id : view_.waiting) {
       const auto& task = task_at(view_, id);
-      if (!wanted_no_more(view_, task)) waiting_.push_back({&task, options_of(task), std::nullopt});
+      if (wanted_no_more(view_, task)) continue;
+      if (task.nodes_wanted == 1)
+        waiting_.push_back({&task, options_of(task), std::nullopt});
+      else
+        refuse_gang(task);
     }
     std::stable_sort(waiting_.begin(), waiting_.end(), [](const Candidate& a, const Candidate& b) {
       return a.task->priority > b.task->priority;
     });
+  }
+
+  void refuse_gang(const TaskView& task) {
+    out_.push_back(FinishJob{task.job, JobState::failed,
+                             fmt::format("it asks for {} nodes (system.nodes), and the cores of one machine "
+                                         "are dealt out here; `tandem submit` it to a server with so many",
+                                         task.nodes_wanted)});
   }
 
   // The thriftiest option, or the largest smaller one that fits.

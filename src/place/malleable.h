@@ -16,6 +16,7 @@
 //   6. a task that reported and gets nothing is held: its cores are free, its memory is not. Where held
 //      memory is in the way of the first waiting task, or too many are held, the longest waiting held task of
 //      the lowest priority is stopped; it will go on from its checkpoint.
+//   7. a task of more than one node is never started: its job fails at once, and says why.
 // All state is in the view.
 #pragma once
 

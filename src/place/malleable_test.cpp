@@ -52,6 +52,23 @@ TEST_F(MalleableTest, StopsTheTasksOfACancelledJobOnceAndStartsNoMore) {
   EXPECT_TRUE(step().empty());
 }
 
+TEST_F(MalleableTest, AJobOfSeveralNodesFailsAtOnceAndIsInNobodysWay) {
+  happens(NodeJoined{0, "here", {4, 0, 1.0}});
+  happens(NodeJoined{1, "there", {4, 0, 1.0}});
+  happens(JobSubmitted{0, {}});
+  happens(JobSubmitted{1, {}});
+  Request gang{0, 0, {1, 0, 1.0}};
+  gang.nodes = 2;
+  decide(gang);
+  decide(Request{1, 1, {1, 0, 1.0}});
+  const auto decided = step();
+  ASSERT_EQ(decided.size(), 2u);
+  EXPECT_EQ(std::get<FinishJob>(decided[0]).state, JobState::failed);
+  EXPECT_NE(std::get<FinishJob>(decided[0]).reason.find("2 nodes"), std::string::npos);
+  EXPECT_EQ(std::get<Start>(decided[1]).task, 1);
+  EXPECT_TRUE(step().empty());
+}
+
 // Property: whatever comes and goes, no node is ever overdrawn.
 TEST_F(MalleableTest, NeverGrantsMoreThanANodeHas) {
   Random random(7);

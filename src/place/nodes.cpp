@@ -190,7 +190,7 @@ void Pool::give_back(const Amount& part, const Share& share) {
 
 bool Pool::take(const Amount& part, std::int64_t parts, std::vector<Share>& taken, const Where& where) {
   taken.clear();
-  if (part.gpu_share == 0 || parts == 1) {
+  if (parts == 1 || (part.gpu_share == 0 && !where.apart)) {
     Amount together = times(part, parts);
     together.gpu_share = part.gpu_share;
     if (const std::uint32_t node = choose(sum(together, where.keep), where); node < nodes_.size()) {
@@ -199,17 +199,19 @@ bool Pool::take(const Amount& part, std::int64_t parts, std::vector<Share>& take
     }
     if (parts == 1) return false;
   }
-  return take_spread(part, parts, taken, where.keep);
+  return take_spread(part, parts, taken, where);
 }
 
 bool Pool::take_spread(const Amount& part, std::int64_t parts, std::vector<Share>& taken,
-                       const Amount& keep) {
+                       const Where& where) {
   std::uint32_t node = 0;
   while (parts > 0) {
-    node = find(sum(part, keep), node);
+    node = find(sum(part, where.keep), node);
     if (node == nodes_.size()) break;
-    taken.push_back(occupy(part, node, std::min(parts, parts_that_fit(part, node, keep))));
+    const std::int64_t fit = where.apart ? 1 : parts_that_fit(part, node, where.keep);
+    taken.push_back(occupy(part, node, std::min(parts, fit)));
     parts -= taken.back().parts;
+    if (where.apart) ++node;
   }
   if (parts == 0) return true;
   for (const Share& share : taken) give_back(part, share);
@@ -217,13 +219,21 @@ bool Pool::take_spread(const Amount& part, std::int64_t parts, std::vector<Share
   return false;
 }
 
+bool Pool::has_room_apart(const Amount& part, std::int64_t parts, const Amount& keep) const {
+  std::uint32_t node = 0;
+  for (; parts > 0; --parts, ++node)
+    if ((node = find(sum(part, keep), node)) == nodes_.size()) return false;
+  return true;
+}
+
 bool Pool::could_ever(const Amount& part, std::int64_t parts) const {
   return could_ever(node_, nodes_.size(), part, parts);
 }
 
-bool Pool::could_ever(const Amount& node, std::size_t count, const Amount& part, std::int64_t parts) {
+bool Pool::could_ever(const Amount& node, std::size_t count, const Amount& part, std::int64_t parts,
+                      bool apart) {
   if (!fits({node.milli_cores, node.memory, node.gpus, node.gpus > 0 ? kWhole : 0}, part)) return false;
-  std::int64_t each = std::numeric_limits<std::int64_t>::max();
+  std::int64_t each = apart ? 1 : std::numeric_limits<std::int64_t>::max();
   if (part.milli_cores > 0) each = std::min(each, node.milli_cores / part.milli_cores);
   if (part.memory > 0) each = std::min(each, node.memory / part.memory);
   if (part.gpus > 0) each = std::min<std::int64_t>(each, node.gpus / part.gpus);

@@ -2,8 +2,9 @@
 //
 // Nodes that are alike are a pool. A job is one or more equal parts, which may be on different nodes of one
 // pool; a part asks for cores, memory, and either whole GPUs or a share of one. Room is looked for first on
-// one node for all parts, then from the first node on, as many parts each as fit: first fit. A share of a GPU
-// goes to the fullest GPU that has it, so that whole ones stay whole.
+// one node for all parts, then from the first node on, as many parts each as fit: first fit. Parts that must
+// be apart are dealt out from the first node on, one each. A share of a GPU goes to the fullest GPU that has
+// it, so that whole ones stay whole.
 //
 // The nodes of a pool are the leaves of a tree that knows the most of each resource that a node below has.
 // That makes finding and changing a node logarithmic; only where one node has the cores and another the
@@ -47,6 +48,7 @@ struct Where {
   NodeRule rule = NodeRule::first;
   std::uint64_t random = 0;  // a number drawn by the caller
   Amount keep{};             // of cores, memory and whole GPUs: must stay free on each node
+  bool apart = false;        // each part on a node of its own: a live gang has one process a node
 };
 
 class Pool {
@@ -64,9 +66,12 @@ class Pool {
   // Takes exactly these places again, or nothing: false.
   bool take_there(const Amount& part, std::span<const Share>);
   void give_back(const Amount& part, const Share&);
+  // Is there room for all parts, each on a node of its own?
+  bool has_room_apart(const Amount& part, std::int64_t parts, const Amount& keep = {}) const;
   // Whether there would be room if nothing ran and every node were up.
   bool could_ever(const Amount& part, std::int64_t parts) const;
-  static bool could_ever(const Amount& node, std::size_t count, const Amount& part, std::int64_t parts);
+  static bool could_ever(const Amount& node, std::size_t count, const Amount& part, std::int64_t parts,
+                         bool apart = false);
 
   // A node that is down has no room; what it held can still be given back.
   void set_up(std::uint32_t node, bool up);
@@ -94,7 +99,7 @@ class Pool {
   std::int64_t parts_that_fit(const Amount&, std::uint32_t node, const Amount& keep = {}) const;
   // `gpu`: where its share must be, or any: -1. No parts: it is not free there.
   Share occupy(const Amount&, std::uint32_t node, std::int64_t parts, std::int32_t gpu = -1);
-  bool take_spread(const Amount&, std::int64_t parts, std::vector<Share>& taken, const Amount& keep);
+  bool take_spread(const Amount&, std::int64_t parts, std::vector<Share>& taken, const Where&);
   void changed(std::uint32_t node);
   Free free_of(std::uint32_t node) const;
   std::int64_t free_gpus(std::uint32_t node) const;  // thousandths of all of them

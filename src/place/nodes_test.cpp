@@ -34,6 +34,24 @@ TEST(Pool, PartsStayTogetherWhereTheyCan) {
   EXPECT_EQ(more[1].parts, 4u);
 }
 
+TEST(Pool, PartsThatMustBeApartHaveANodeEachOrNone) {
+  Pool pool({4000, 100, 0, 0}, 3);
+  std::vector<Share> taken, more;
+  const Where apart{.apart = true};
+  ASSERT_TRUE(pool.take({1000, 0, 0, 0}, 2, taken, apart));
+  ASSERT_EQ(taken.size(), 2u);
+  EXPECT_EQ(taken[0].node, 0u);
+  EXPECT_EQ(taken[1].node, 1u);
+  ASSERT_TRUE(pool.take({4000, 0, 0, 0}, 1, more));
+  EXPECT_EQ(more[0].node, 2u);
+  EXPECT_FALSE(pool.has_room_apart({1000, 0, 0, 0}, 3)) << "there is room for six, but on two nodes";
+  EXPECT_FALSE(pool.take({1000, 0, 0, 0}, 3, more, apart));
+  EXPECT_TRUE(pool.has_room_apart({3000, 0, 0, 0}, 2));
+  EXPECT_TRUE(pool.take({3000, 0, 0, 0}, 2, more, apart)) << "what did not fit was given back";
+  EXPECT_FALSE(Pool::could_ever({4000, 0, 0, 0}, 3, {1000, 0, 0, 0}, 4, true));
+  EXPECT_TRUE(Pool::could_ever({4000, 0, 0, 0}, 3, {1000, 0, 0, 0}, 4));
+}
+
 TEST(Pool, AJobThatDoesNotFitWhollyTakesNothing) {
   Pool pool({2000, 0, 0, 0}, 2);
   std::vector<Share> taken;

@@ -81,7 +81,9 @@ class Ranking {
   const std::vector<std::uint32_t>& rank(std::uint32_t task, std::uint32_t attempt, const TaskWish&,
                                          std::span<const std::uint32_t> allowed, std::span<const Pool> pools);
   // By which rule a node of the type is taken; after `rank`.
-  Where where(std::uint32_t type) const;
+  Where where(std::uint32_t type, bool apart = false) const;
+  // For all parts that must be apart; of others, for one.
+  bool has_room(const TaskWish&, const Pool&, std::uint32_t type) const;
 
   // Types that no filter refuses and that could hold it if nothing ran, of `among`.
   std::vector<std::uint32_t> allowed(const TaskWish&, std::span<const std::uint32_t> among) const;

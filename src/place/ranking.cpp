@@ -43,7 +43,7 @@ void Ranking::rank_by_kit(std::uint32_t task, const TaskWish& wish, std::span<co
   candidates_.clear();
   for (const auto type : allowed) {
     const auto room = pools[type].room(wish.part, where(type));
-    if (!room) continue;
+    if (!room || (wish.apart && !has_room(wish, pools[type], type))) continue;
     candidates_.push_back({type, *room, {}, random.uniform()});
     if (predicts) candidates_.back().predicted = predictor_->predict(task, type);
   }
@@ -68,8 +68,13 @@ const std::vector<std::uint32_t>& Ranking::rank(std::uint32_t task, std::uint32_
   return order_;
 }
 
-Where Ranking::where(std::uint32_t type) const {
-  return {policy_.kit ? policy_.kit->nodes : NodeRule::first, draw_, keep_[type]};
+Where Ranking::where(std::uint32_t type, bool apart) const {
+  return {policy_.kit ? policy_.kit->nodes : NodeRule::first, draw_, keep_[type], apart};
+}
+
+bool Ranking::has_room(const TaskWish& wish, const Pool& pool, std::uint32_t type) const {
+  if (wish.apart) return pool.has_room_apart(wish.part, wish.parts, keep_[type]);
+  return pool.room(wish.part, where(type)).has_value();
 }
 
 std::vector<std::uint32_t> Ranking::allowed(const TaskWish& wish,
@@ -78,7 +83,7 @@ std::vector<std::uint32_t> Ranking::allowed(const TaskWish& wish,
   for (const auto type : among) {
     Amount usable = types_[type].node;
     usable.milli_cores -= keep_[type].milli_cores, usable.memory -= keep_[type].memory;
-    if (!Pool::could_ever(usable, types_[type].count, wish.part, wish.parts)) continue;
+    if (!Pool::could_ever(usable, types_[type].count, wish.part, wish.parts, wish.apart)) continue;
     if (!policy_.kit || policy_.kit->refuses(wish, types_[type]).empty()) out.push_back(type);
   }
   return out;
@@ -89,7 +94,7 @@ std::vector<Considered> Ranking::explain(std::uint32_t task, const TaskWish& wis
   std::vector<Considered> out;
   const auto passed = allowed(wish, among);
   for (const auto type : rank(task, 0, wish, passed, pools)) {
-    Considered row{type, pools[type].room(wish.part, where(type)) ? "" : kNoRoom, 0, ""};
+    Considered row{type, has_room(wish, pools[type], type) ? "" : kNoRoom, 0, ""};
     for (const auto& scored : scores_)
       if (policy_.heats && scored.type == type) row.score = scored.score, row.why = why(scored);
     for (std::size_t i = 0; !policy_.heats && i < candidates_.size(); ++i)

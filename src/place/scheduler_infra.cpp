@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "place/scheduler_round.h"
 
@@ -18,19 +19,28 @@ std::vector<Judgement> Round::judged(TaskId id) {
 bool Round::place_by_infra(TaskId id, const TaskWish& wish) {
   const auto types = ranking(id).allowed(wish, all_types_);
   const auto nodes = judged(id);
+  std::map<std::uint32_t, std::vector<Share>> taken;  // by type: a gang is on nodes of one
+  bool started = false;
   for (const std::size_t place : admitted(nodes, policy_.infra->pick.readmit)) {
-    const NodeId node = node_called(nodes[place].host);
-    const auto [type, index] = cluster_.place[static_cast<std::size_t>(node)];
+    const auto [type, index] = cluster_.place[static_cast<std::size_t>(node_called(nodes[place].host))];
     const Share here{index, 1, 0};
     if (std::find(types.begin(), types.end(), type) == types.end() ||
         !cluster_.pools[type].take_there(wish.part, {&here, 1}))
       continue;
-    put_there(*catalogue_, cluster_, view_.nodes[static_cast<std::size_t>(node)],
-              demands_of(view_, task(id)));
-    start(id, {type, index, node});
-    return true;
+    taken[type].push_back(here);
+    if (static_cast<std::int64_t>(taken[type].size()) < wish.parts) continue;
+    for (const Share& share : taken[type])
+      put_there(*catalogue_, cluster_,
+                view_.nodes[static_cast<std::size_t>(cluster_.nodes[type][share.node])],
+                demands_of(view_, task(id)));
+    start(id, {type, taken[type]});
+    taken.erase(type);
+    started = true;
+    break;
   }
-  return false;
+  for (const auto& [type, shares] : taken)
+    for (const Share& share : shares) cluster_.pools[type].give_back(wish.part, share);
+  return started;
 }
 
 // Types that a filter refuses, whatever was observed; of the others each node, those admitted first.

@@ -19,7 +19,7 @@ std::vector<TaskId> Round::lower_than(TaskId id, std::uint32_t type) const {
   std::vector<TaskId> out;
   for (const TaskId other : view_.holding) {
     const auto& t = task(other);
-    const bool there = cluster_.place[static_cast<std::size_t>(t.node)].type == type;
+    const bool there = cluster_.type_of(t) == type;
     const bool leaves = t.state == TaskState::stopping || wanted_no_more(view_, t) ||
                         std::find(evicted_.begin(), evicted_.end(), other) != evicted_.end();
     if (there && !leaves && priority(other) < priority(id)) out.push_back(other);
@@ -44,38 +44,30 @@ bool Round::make_room(TaskId id) {
   const auto types = all_ranked(id, wish);
   std::vector<Share> taken;
   for (const auto type : types)  // room is on its way
-    if ((*soon_)[type].take(wish.part, 1, taken, ranking(id).where(type))) return true;
+    if (take_parts(id, wish, type, *soon_, taken)) return true;
   for (const auto type : types)
     if (evict_on(id, type, *soon_)) return true;
   return false;
 }
 
 bool Round::takes_room_made_for_others(const TaskWish& wish, const Spot& spot) {
-  const Share here{spot.index, 1, 0};
-  return soon_ && !(*soon_)[spot.type].take_there(wish.part, {&here, 1});
+  return soon_ && !(*soon_)[spot.type].take_there(wish.part, spot.shares);
 }
 
 bool Round::evict_on(TaskId id, std::uint32_t type, std::vector<Pool>& soon) {
   const auto wish = wish_of(view_, task(id));
   const auto lower = lower_than(id, type);
-  const auto held = [&](TaskId t) {
-    return Amount{task(t).cores_held * std::int64_t{1000}, task(t).memory_held, task(t).gpus_held, 0};
-  };
-  const auto share = [&](TaskId t) {
-    return Share{cluster_.place[static_cast<std::size_t>(task(t).node)].index, 1, 0};
-  };
   std::vector<Share> taken;
   std::size_t gone = 0;
   bool room = false;
   while (!room && gone < lower.size()) {
-    soon[type].give_back(held(lower[gone]), share(lower[gone]));
-    ++gone;
-    room = soon[type].take(wish.part, 1, taken, ranking(id).where(type));
+    const auto& leaves = task(lower[gone++]);
+    for (const Share& share : cluster_.shares_of(leaves)) soon[type].give_back(held_by(leaves), share);
+    room = take_parts(id, wish, type, soon, taken);
   }
   // Whoever still has room where it was stays; that is everyone where it was all in vain.
   for (std::size_t i = gone; i-- > 0;) {
-    const Share here = share(lower[i]);
-    if (soon[type].take_there(held(lower[i]), {&here, 1})) continue;
+    if (soon[type].take_there(held_by(task(lower[i])), cluster_.shares_of(task(lower[i])))) continue;
     evicted_.push_back(lower[i]);
     out_.push_back(Stop{lower[i], task(lower[i]).attempt,
                         fmt::format("makes room for job {} of priority {}", task(id).job, priority(id)),
@@ -88,7 +80,7 @@ bool Round::evict_on(TaskId id, std::uint32_t type, std::vector<Pool>& soon) {
 
 double Round::left(TaskId id) const {
   const auto& t = task(id);
-  const auto type = cluster_.place[static_cast<std::size_t>(t.node)].type;
+  const auto type = cluster_.type_of(t);
   const double begun = t.state == TaskState::starting ? view_.now.value : t.started_at.value;
   return std::max(0.0, begun + seconds(id, type) - view_.now.value);
 }
@@ -106,9 +98,9 @@ void Round::reserve(TaskId id) {
   std::vector<Share> taken;
   for (const auto& [in, other] : ends) {
     later.give_back(task(other));
-    const auto type = later.place[static_cast<std::size_t>(task(other).node)].type;
+    const auto type = later.type_of(task(other));
     const bool useful = std::find(types.begin(), types.end(), type) != types.end();
-    if (!useful || !later.pools[type].take(wish.part, 1, taken)) continue;
+    if (!useful || !later.pools[type].take(wish.part, wish.parts, taken, {.apart = wish.apart})) continue;
     reserved_->in = in;
     break;
   }
@@ -118,8 +110,7 @@ void Round::reserve(TaskId id) {
 bool Round::may_pass(TaskId id, const Spot& spot) {
   const auto expected = experience_.expect(view_, task(id), cluster_, spot.type);
   if (expected.from != Expected::From::nothing && expected.seconds <= reserved_->in) return true;
-  const Share here{spot.index, 1, 0};
-  return reserved_->then[spot.type].take_there(amount_of(wanted_of(task(id))), {&here, 1});
+  return reserved_->then[spot.type].take_there(amount_of(wanted_of(task(id))), spot.shares);
 }
 
 // ---- HEATS' rescheduling ----
@@ -131,7 +122,7 @@ void Round::reschedule() {
 
 void Round::consider_move(TaskId id) {
   const auto& t = task(id);
-  const auto here = cluster_.place[static_cast<std::size_t>(t.node)].type;
+  const auto here = cluster_.type_of(t);
   const auto expected = experience_.expect(view_, t, cluster_, here);
   if (expected.from == Expected::From::nothing) return;
   const auto wish = wish_of(view_, t);
@@ -144,7 +135,7 @@ void Round::consider_move(TaskId id) {
   const double redo = spec.program.plain ? 1 / rest : 1;
   std::vector<HeatsOption> there;
   for (const auto type : ranking(id).allowed(wish, all_types_)) {
-    if (type == here || !cluster_.pools[type].room(wish.part, ranking(id).where(type))) continue;
+    if (type == here || !ranking(id).has_room(wish, cluster_.pools[type], type)) continue;
     const auto said = predictor_.predict(static_cast<std::uint32_t>(id), type);
     there.push_back({type, {said.seconds * redo, said.joules * redo}});
   }
@@ -153,7 +144,7 @@ void Round::consider_move(TaskId id) {
   const auto better = better_place(options, weight(id), rest, {expected.seconds, expected.joules}, there);
   if (!better) return;
   std::vector<Share> taken;
-  cluster_.pools[*better].take(wish.part, 1, taken, ranking(id).where(*better));
+  take_parts(id, wish, *better, cluster_.pools, taken);
   out_.push_back(Stop{id, t.attempt,
                       fmt::format("moves from {} to {}, where the rest of it fits better",
                                   cluster_.types[here].name, cluster_.types[*better].name),
@@ -179,7 +170,7 @@ std::optional<Seconds> Round::expected_start(TaskId id) {
     return experience_.expect(view_, task(t), cluster_, type).from != Expected::From::nothing;
   };
   for (const TaskId other : view_.holding) {
-    if (!known(other, cluster_.place[static_cast<std::size_t>(task(other).node)].type)) return std::nullopt;
+    if (!known(other, cluster_.type_of(task(other)))) return std::nullopt;
     ends.emplace(left(other), [&later, this, other] { later.give_back(task(other)); });
   }
   auto line = in_order();
@@ -189,7 +180,7 @@ std::optional<Seconds> Round::expected_start(TaskId id) {
       std::vector<Share> taken;
       std::optional<std::uint32_t> type;
       for (const auto candidate : all_ranked(*next, wish))
-        if (later.pools[candidate].take(wish.part, 1, taken, ranking(*next).where(candidate))) {
+        if (take_parts(*next, wish, candidate, later.pools, taken)) {
           type = candidate;
           break;
         }
@@ -200,10 +191,9 @@ std::optional<Seconds> Round::expected_start(TaskId id) {
       }
       if (*next == id) return view_.now + Seconds{now};
       if (!known(*next, *type)) return std::nullopt;
-      ends.emplace(now + seconds(*next, *type),
-                   [&later, type = *type, part = wish.part, share = taken.front()] {
-                     later.pools[type].give_back(part, share);
-                   });
+      ends.emplace(now + seconds(*next, *type), [&later, type = *type, part = wish.part, taken] {
+        for (const Share& share : taken) later.pools[type].give_back(part, share);
+      });
       next = line.erase(next);
     }
     if (ends.empty()) return std::nullopt;

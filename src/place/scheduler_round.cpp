@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 #include "base/random.h"
@@ -75,11 +76,10 @@ void Round::go_on() {
     const auto& t = task(id);
     if (!t.alive || wanted_no_more(view_, t)) continue;
     if (t.parked) {
-      auto& pool = cluster_.pools[cluster_.place[static_cast<std::size_t>(t.node)].type];
+      auto& pool = cluster_.pools[cluster_.type_of(t)];
       Amount cores;
       cores.milli_cores = t.granted.cores * std::int64_t{1000};
-      const Share here{cluster_.place[static_cast<std::size_t>(t.node)].index, 1, 0};
-      if (!pool.take_there(cores, {&here, 1})) continue;
+      if (!pool.take_there(cores, cluster_.shares_of(t))) continue;
       out_.push_back(Resize{id, t.attempt, t.granted});
     }
     out_.push_back(Continue{id, t.attempt, t.reported()});
@@ -118,8 +118,15 @@ void Round::serve() {
 
 bool Round::alike(TaskId a, TaskId b) const {
   const auto &one = job(a).spec.place, &two = job(b).spec.place;
-  return wanted_of(task(a)) == wanted_of(task(b)) && one.architecture == two.architecture &&
-         one.accelerator == two.accelerator && one.labels == two.labels;
+  return wanted_of(task(a)) == wanted_of(task(b)) && task(a).nodes_wanted == task(b).nodes_wanted &&
+         one.architecture == two.architecture && one.accelerator == two.accelerator &&
+         one.labels == two.labels;
+}
+
+// All its parts, or none.
+bool Round::take_parts(TaskId id, const TaskWish& wish, std::uint32_t type, std::vector<Pool>& pools,
+                       std::vector<Share>& taken) {
+  return pools[type].take(wish.part, wish.parts, taken, ranking(id).where(type, wish.apart));
 }
 
 bool Round::place(TaskId id) {
@@ -130,10 +137,10 @@ bool Round::place(TaskId id) {
   if (!reserved_ && std::any_of(in_vain_.begin(), in_vain_.end(), same)) return false;
   for (const auto type : ranked(id, wish)) {
     std::vector<Share> taken;
-    if (!cluster_.pools[type].take(wish.part, 1, taken, ranking(id).where(type))) continue;
-    const Spot spot{type, taken.front().node, cluster_.nodes[type][taken.front().node]};
+    if (!take_parts(id, wish, type, cluster_.pools, taken)) continue;
+    const Spot spot{type, taken};
     if (takes_room_made_for_others(wish, spot) || (reserved_ && !may_pass(id, spot))) {
-      cluster_.pools[type].give_back(wish.part, taken.front());
+      for (const Share& share : taken) cluster_.pools[type].give_back(wish.part, share);
       continue;
     }
     start(id, spot);
@@ -144,7 +151,10 @@ bool Round::place(TaskId id) {
 }
 
 void Round::start(TaskId id, const Spot& spot) {
-  out_.push_back(Start{id, task(id).attempt + 1, spot.node, wanted_of(task(id)), drop_of(id)});
+  const auto node = [&](const Share& share) { return cluster_.nodes[spot.type][share.node]; };
+  Start start{id, task(id).attempt + 1, node(spot.shares.front()), wanted_of(task(id)), drop_of(id)};
+  for (const Share& share : std::span(spot.shares).subspan(1)) start.more.push_back(node(share));
+  out_.push_back(std::move(start));
 }
 
 // What DiAS leaves out of a task: as much as its tolerated loss allows, if somebody stands above it.
@@ -174,14 +184,15 @@ std::vector<Consideration> Round::consider_types(TaskId id, const TaskWish& wish
                     row.refused,
                     row.score,
                     row.why,
-                    experience_.expect(view_, task(id), cluster_, row.type),
-                    row.refused == kNoRoom};
+                    experience_.expect(view_, task(id), cluster_, row.type)};
     for (const NodeId node : cluster_.nodes[row.type])
       c.up += view_.nodes[static_cast<std::size_t>(node)].capacity.cores > 0;
-    if (!Pool(type.node, type.count).could_ever(wish.part, 1)) {
+    const bool part_fits = Pool::could_ever(type.node, type.count, wish.part, 1);
+    if (!part_fits)
       c.refused = fmt::format("{} asked for, a node has {}", text(wish.part), text(type.node));
-      c.passes = false;
-    }
+    else if (!Pool::could_ever(type.node, type.count, wish.part, wish.parts, wish.apart))
+      c.refused = fmt::format("{} nodes asked for, there are {}", wish.parts, type.count);
+    c.passes = c.refused == kNoRoom;
     out.push_back(std::move(c));
   }
   return out;

@@ -31,9 +31,10 @@ class Round {
   std::vector<DecisionBody> take() { return std::move(out_); }
 
  private:
+  // Where a task would run: a share for each of its nodes.
   struct Spot {
-    std::uint32_t type = 0, index = 0;
-    NodeId node = 0;
+    std::uint32_t type = 0;
+    std::vector<Share> shares{};
   };
 
   const TaskView& task(TaskId id) const { return view_.tasks[static_cast<std::size_t>(id)]; }
@@ -45,6 +46,8 @@ class Round {
   std::vector<std::uint32_t> all_ranked(TaskId, const TaskWish&);
   double seconds(TaskId id, std::uint32_t type) const;
 
+  bool take_parts(TaskId, const TaskWish&, std::uint32_t type, std::vector<Pool>& pools,
+                  std::vector<Share>& taken);
   bool place(TaskId);
   bool alike(TaskId, TaskId) const;  // they ask for the same
   void start(TaskId, const Spot&);

@@ -14,6 +14,53 @@ TEST_F(SchedulerTest, WhatAJobAsksOfItsMachineHoldsUnderEveryPolicy) {
   }
 }
 
+TEST_F(SchedulerTest, AGangHasANodeEachOfOneTypeOrWaitsUnderEveryPolicy) {
+  for (const auto& entry : policies()) {
+    view_ = {};
+    policy(entry.name);
+    node("small", 4, 2);
+    node("large", 8);
+    node("large", 8);
+    const TaskId gang = job(4, 10, {}, 2);
+    ASSERT_TRUE(runs(gang)) << entry.name;
+    EXPECT_EQ(nodes_of(gang), (std::vector<NodeId>{1, 2})) << entry.name << ": of small ones there is one";
+    const TaskId second = job(5, 10, {}, 2);
+    EXPECT_FALSE(runs(second)) << entry.name;
+    EXPECT_EQ(view_.nodes[1].free_cores, 4) << entry.name << ": who waits holds nothing";
+    starts(gang);
+    ends(gang);
+    EXPECT_EQ(nodes_of(second), (std::vector<NodeId>{1, 2})) << entry.name;
+  }
+}
+
+TEST_F(SchedulerTest, WhyAGangWaitsSpeaksOfAllItsNodes) {
+  policy("first-fit");
+  node("large", 8);
+  node("large", 8);
+  ASSERT_TRUE(runs(job(8, 10)));
+  const auto waits = scheduler_->explain(view_, job(4, 10, {}, 2));
+  EXPECT_EQ(waits.types.at(0).refused, "no room now") << "one node has room, two are asked for";
+  EXPECT_EQ(waits.expected_start, view_.now + Seconds{10});
+  const auto never = scheduler_->explain(view_, job(4, 10, {}, 3));
+  EXPECT_EQ(never.types.at(0).refused, "3 nodes asked for, there are 2");
+}
+
+TEST_F(SchedulerTest, AGangIsPreemptedWholeAndMakesRoomOnAllItsNodes) {
+  policy("preempt-restart");
+  node("n", 4);
+  node("n", 4);
+  const TaskId gang = job(4, 100, {}, 2);
+  starts(gang);
+  const TaskId urgent = job(4, 10, {.priority = 5}, 2);
+  EXPECT_EQ(at(gang).state, TaskState::stopping);
+  ends(gang);
+  EXPECT_EQ(nodes_of(urgent), (std::vector<NodeId>{0, 1}));
+  EXPECT_FALSE(runs(gang));
+  starts(urgent);
+  ends(urgent);
+  EXPECT_TRUE(runs(gang));
+}
+
 TEST_F(SchedulerTest, HeatsPlacesByTheJobsOwnWeight) {
   policy("heats:H=0.5:x=0");
   node("fast", 4, 1, 50, 250);

@@ -25,18 +25,20 @@ class SchedulerTest : public testing::Test {
     happens(NodeJoined{id, type + std::to_string(id), {cores, Bytes{1} << 33, 1.0}, type, traits});
     return id;
   }
-  TaskId job(int cores, double seconds, spec::PlaceSpec place = {}) {
+  TaskId job(int cores, double seconds, spec::PlaceSpec place = {}, int nodes = 1) {
     spec::TrainJob spec;
     spec.program.command = {"work"};
     spec.program.plain = true;
     spec.epochs = 0;
     spec.system.cores = cores;
+    spec.nodes = nodes;
     spec.place = std::move(place);
     if (seconds > 0) spec.place.seconds = Seconds{seconds};
     const auto id = static_cast<JobId>(view_.jobs.size());
     view_.apply(Event{view_.now, JobSubmitted{id, spec}});
     Request request{static_cast<TaskId>(view_.tasks.size()), id, spec.system};
     request.priority = spec.place.priority;
+    request.nodes = nodes;
     decide(request);
     step(JobSubmitted{id, spec});
     return request.task;
@@ -52,7 +54,9 @@ class SchedulerTest : public testing::Test {
     const bool again = at(task).evicted;
     view_.apply(Event{view_.now, TaskEnded{task, at(task).attempt, {}}});
     if (again) {
-      decide(Request{task, at(task).job, at(task).wanted});
+      Request request{task, at(task).job, at(task).wanted};
+      request.nodes = at(task).nodes_wanted;
+      decide(request);
     } else {
       decide(FinishJob{at(task).job, JobState::finished, ""});
     }
@@ -70,6 +74,11 @@ class SchedulerTest : public testing::Test {
   const TaskView& at(TaskId task) const { return view_.tasks[static_cast<std::size_t>(task)]; }
   bool runs(TaskId task) const {
     return at(task).state == TaskState::starting || at(task).state == TaskState::running;
+  }
+  std::vector<NodeId> nodes_of(TaskId task) const {
+    std::vector<NodeId> out;
+    at(task).each_node([&](NodeId one) { out.push_back(one); });
+    return out;
   }
   std::string type_of(TaskId task) const { return view_.nodes[static_cast<std::size_t>(at(task).node)].type; }
   const JobView& job_of(TaskId task) const { return view_.jobs[static_cast<std::size_t>(at(task).job)]; }

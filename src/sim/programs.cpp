@@ -61,7 +61,8 @@ ProgramStart CurvePrograms::start(const ProgramRun& run) {
 ProgramEpoch CurvePrograms::epoch(const ProgramRun& run, std::int64_t number, bool first) {
   const double batch = batch_among(run.hyper);
   const double batches = std::ceil(curve_.samples / (batch > 0 ? batch : kUsualBatch));
-  const double shared = curve_.samples * curve_.seconds_a_sample / run.granted.cores;
+  const int cores = run.granted.cores * run.nodes;  // a gang's are those of all its nodes
+  const double shared = curve_.samples * curve_.seconds_a_sample / cores;
   const double alone = batches * curve_.seconds_a_batch;
   double by = (first ? curve_.first : 1) / (run.granted.speed * number_or(curve_.pace, run.machine, 1));
   if (curve_.spread > 0)
@@ -69,7 +70,7 @@ ProgramEpoch CurvePrograms::epoch(const ProgramRun& run, std::int64_t number, bo
 
   ProgramEpoch epoch{.seconds = {by * (shared + alone)}};
   // What is not shared keeps one core busy.
-  if (shared + alone > 0) epoch.busy = (shared + alone / run.granted.cores) / (shared + alone);
+  if (shared + alone > 0) epoch.busy = (shared + alone / cores) / (shared + alone);
   epoch.metrics = curve_.metrics ? curve_.metrics(run.hyper, number)
                                  : Metrics{{"accuracy", 1 - std::exp(-0.3 * static_cast<double>(number))}};
   if (curve_.rates) epoch.rates = curve_.rates(run.hyper, run.granted);

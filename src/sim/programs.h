@@ -23,21 +23,22 @@ struct ProgramRun {
   tandem::TaskId task = 0;
   JobId job = 0;
   Attempt attempt = 1;
-  const spec::TrainJob& spec;   // of a tuning job: its base
-  const Values& hyper;          // the trial's own, or the job's
-  std::int64_t epochs = 1;      // the most it may run
+  const spec::TrainJob& spec;  // of a tuning job: its base
+  const Values& hyper;         // the trial's own, or the job's
+  std::int64_t epochs = 1;     // the most it may run
   Resources granted{};
-  const std::string& machine;   // the type of its node
-  double drop = 0;              // share of its work it leaves out
+  const std::string& machine;  // the type of its nodes
+  int nodes = 1;               // each with what is granted
+  double drop = 0;             // share of its work it leaves out
 };
 
 // How an attempt begins, and how it ends.
 struct ProgramStart {
-  Seconds startup{};               // until it is ready to train; infinity: it never is
-  bool keeps_checkpoints = true;   // one each epoch, durable before the epoch is reported
-  Seconds checkpoint{};            // to take one that is asked for
-  Seconds ending{};                // from its last answer to its end
-  std::string cannot_start{};      // not empty: why there is no such program
+  Seconds startup{};              // until it is ready to train; infinity: it never is
+  bool keeps_checkpoints = true;  // one each epoch, durable before the epoch is reported
+  Seconds checkpoint{};           // to take one that is asked for
+  Seconds ending{};               // from its last answer to its end
+  std::string cannot_start{};     // not empty: why there is no such program
 };
 
 struct ProgramEpoch {
@@ -48,11 +49,11 @@ struct ProgramEpoch {
   };
   Seconds seconds{};  // until then; infinity: it hangs
   Then then = Then::reports;
-  Metrics metrics{};                // what it reports
-  Metrics rates{};                  // its profile
-  double busy = 1;                  // share of its cores at work, in the mean
-  Bytes memory = 0;                 // the most it needs; above a limit of its own it is ended
-  std::optional<Energy> energy{};   // where the node's power is not known (power.h)
+  Metrics metrics{};               // what it reports
+  Metrics rates{};                 // its profile
+  double busy = 1;                 // share of its cores at work, in the mean
+  Bytes memory = 0;                // the most it needs; above a limit of its own it is ended
+  std::optional<Energy> energy{};  // where the node's power is not known (power.h)
   Failure failure = Failure::crashed;
   std::string detail{};
 };
@@ -91,7 +92,7 @@ struct Curve {
   std::uint64_t seed = 1;
   bool keeps_checkpoints = true;
   std::map<std::string, double> pace{};  // by type of machine, where it is not 1
-  std::function<Metrics(const Values& hyper, std::int64_t epoch)> metrics{};        // none: accuracy, rising
+  std::function<Metrics(const Values& hyper, std::int64_t epoch)> metrics{};      // none: accuracy, rising
   std::function<Metrics(const Values& hyper, const Resources& granted)> rates{};  // none: no profile
 };
 

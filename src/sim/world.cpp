@@ -142,22 +142,18 @@ void World::start(DecisionId id, const Start& d, const View& view) {
     if (there->number != d.attempt) refuse(id, "an earlier attempt of the task is still there");
     return;  // the same command again
   }
-  if (const std::string why = why_not(d.node, d.granted, {0, 0, 1.0, 0}); !why.empty()) {
+  if (const std::string why = why_not(d); !why.empty()) {
     refuse(id, why);
     return;
   }
   const TaskView& task = view.tasks.at(static_cast<std::size_t>(d.task));
   Attempted& a = take_slot(d.task);
   a.number = d.attempt;
-  a.node = d.node;
+  sit_down(a, d.node);
+  for (const NodeId node : d.more) sit_down(a, node);
+  take(a, d.granted);
   a.granted = d.granted;
   a.cores = d.granted.cores;
-  Node& node = node_of(a);
-  node.free_cores -= a.cores;
-  node.free_memory -= a.granted.memory;
-  node.free_gpus -= a.granted.gpus;
-  a.place = static_cast<std::uint32_t>(node.tasks.size());
-  node.tasks.push_back(slot_of(a));
 
   const ProgramRun run = run_of(a, view);
   a.program = programs_.start(run);
@@ -178,16 +174,16 @@ void World::start(DecisionId id, const Start& d, const View& view) {
 }
 
 void World::resize(DecisionId id, Attempted& a, const Resize& d, const View& view) {
-  if (const std::string why = why_not(a.node, d.granted, {a.cores, a.granted.memory, 1.0, a.granted.gpus});
-      !why.empty()) {
-    refuse(id, why);
-    return;
-  }
+  for (const auto& part : a.parts)
+    if (const std::string why =
+            why_not(part.node, d.granted, {a.cores, a.granted.memory, 1.0, a.granted.gpus});
+        !why.empty()) {
+      refuse(id, why);
+      return;
+    }
   const double progress = a.progress(now_);
-  Node& node = node_of(a);
-  node.free_cores -= d.granted.cores - a.cores;
-  node.free_memory -= d.granted.memory - a.granted.memory;
-  node.free_gpus -= d.granted.gpus - a.granted.gpus;
+  take(a, {d.granted.cores - a.cores, d.granted.memory - a.granted.memory, 1.0,
+           d.granted.gpus - a.granted.gpus});
   a.cores = d.granted.cores;
   a.granted = d.granted;
   say(SystemChanged{a.task, a.number, id, d.granted});
@@ -215,7 +211,7 @@ void World::answer(Attempted& a, const View& view) {
 // Only a task that waits for an answer: one at work keeps its cores until it reports.
 void World::hold(Attempted& a) {
   if (a.doing != Doing::waiting || a.told_to_stop) return;
-  node_of(a).free_cores += std::exchange(a.cores, 0);
+  take(a, {-std::exchange(a.cores, 0), 0, 1.0, 0});
 }
 
 void World::stop(Attempted& a) {
@@ -244,7 +240,8 @@ ProgramRun World::run_of(const Attempted& a, const View& view) const {
           task.trial ? task.trial->hyper : job.hyper,
           task.trial ? task.trial->epochs : job.epochs,
           a.granted,
-          group_of(a.node).type,
+          group_of(a.parts.front().node).type,
+          static_cast<int>(a.parts.size()),
           task.drop};
 }
 
@@ -277,6 +274,17 @@ std::string World::why_not(NodeId id, const Resources& granted, const Resources&
       granted.memory - held.memory > node.free_memory || granted.gpus - held.gpus > node.free_gpus)
     return fmt::format("{} asked for, but only {} cores, {} and {} GPUs more are free on {}", text(granted),
                        node.free_cores, text_bytes(node.free_memory), node.free_gpus, name_of(id));
+  return "";
+}
+
+std::string World::why_not(const Start& d) const {
+  std::vector<NodeId> all{d.node};
+  all.insert(all.end(), d.more.begin(), d.more.end());
+  for (const NodeId node : all) {
+    if (std::string why = why_not(node, d.granted, {0, 0, 1.0, 0}); !why.empty()) return why;
+    if (std::count(all.begin(), all.end(), node) > 1)
+      return name_of(node) + " is named twice: a gang has one process a node";
+  }
   return "";
 }
 
@@ -322,17 +330,34 @@ Attempted& World::take_slot(TaskId task) {
   return attempts_[slot];
 }
 
+void World::sit_down(Attempted& a, NodeId id) {
+  Node& node = nodes_[static_cast<std::size_t>(id)];
+  a.parts.push_back({id, static_cast<std::uint32_t>(node.tasks.size()), {}});
+  node.tasks.push_back(slot_of(a));
+}
+
+// On each of its nodes; less than nothing gives back.
+void World::take(Attempted& a, const Resources& more) {
+  for (const auto& part : a.parts) {
+    Node& node = node_of(part);
+    node.free_cores -= more.cores;
+    node.free_memory -= more.memory;
+    node.free_gpus -= more.gpus;
+  }
+}
+
 void World::release(Attempted& a) {
   const Slot slot = slot_of(a);
-  Node& node = node_of(a);
-  a.claim.rest(node.power, now_);
-  node.free_cores += a.cores;
-  node.free_memory += a.granted.memory;
-  node.free_gpus += a.granted.gpus;
-  const Slot last = node.tasks.back();
-  node.tasks[a.place] = last;
-  attempts_[last].place = a.place;
-  node.tasks.pop_back();
+  take(a, {-a.cores, -a.granted.memory, 1.0, -a.granted.gpus});
+  for (auto& part : a.parts) {
+    Node& node = node_of(part);
+    part.claim.rest(node.power, now_);
+    const Slot last = node.tasks.back();
+    node.tasks[part.place] = last;
+    for (auto& moved : attempts_[last].parts)
+      if (moved.node == part.node) moved.place = part.place;
+    node.tasks.pop_back();
+  }
   if (programs_next_.contains(slot)) programs_next_.erase(slot);
   slot_of_task_[static_cast<std::size_t>(a.task)] = kNoSlot;
   free_slots_.push_back(slot);

@@ -6,6 +6,9 @@
 // it moves the clock to the next happening, as far as it may; a Stop always reaches its program; processes
 // have no pid and no CPU numbers; joules come with the events, so no sensor is needed.
 //
+// A gang is one program on several nodes: it is asked for its answers once, and has its cores, memory and
+// power on each of them. When one of its nodes fails, all of it is lost.
+//
 // A program that is resized in the middle of an epoch does the rest of it at its new pace. While it starts,
 // saves a checkpoint or ends, one core is busy.
 //
@@ -124,6 +127,8 @@ class World final : public control::World {
   void fail(Attempted&, Failure, const std::string& detail);
   void end(Attempted&);
   void release(Attempted&);
+  void sit_down(Attempted&, NodeId);
+  void take(Attempted&, const Resources& more);
 
   void plan_outage(NodeId);
   void happens_to_node(NodeId);
@@ -132,11 +137,12 @@ class World final : public control::World {
   void background_changes(NodeId);
   bool nothing_to_do() const { return alive_ == 0 && wakes_.empty() && all_arrived(); }
 
-  Node& node_of(const Attempted& a) { return nodes_[static_cast<std::size_t>(a.node)]; }
+  Node& node_of(const Attempted::Part& part) { return nodes_[static_cast<std::size_t>(part.node)]; }
   const NodeGroup& group_of(NodeId) const;
   std::string name_of(NodeId) const;
   NodeJoined joined(NodeId, const Resources& capacity) const;
   std::string why_not(NodeId, const Resources& granted, const Resources& held) const;
+  std::string why_not(const Start&) const;
   ProgramRun run_of(const Attempted&, const View&) const;
   Attempted* attempt_of(tandem::TaskId);
   Attempted* find(tandem::TaskId, Attempt);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "event/event.h"
 #include "sim/power.h"
@@ -20,12 +21,18 @@ enum class Doing : std::uint8_t {
 };
 
 struct Attempted {
+  // One of its nodes; several: it is a gang.
+  struct Part {
+    NodeId node = 0;
+    std::uint32_t place = 0;  // in its node's list
+    Claim claim{};            // on its node's energy
+  };
+
   tandem::TaskId task = 0;
   Attempt number = 1;
-  NodeId node = 0;
-  std::uint32_t place = 0;  // in its node's list
-  Resources granted{};
-  int cores = 0;  // its own now: 0 while it is held
+  std::vector<Part> parts{};  // rank 0 first
+  Resources granted{};        // on each of its nodes
+  int cores = 0;              // its own now, on each: 0 while it is held
   ProgramStart program{};
   ProgramEpoch epoch{};             // the one at work, or to come
   std::int64_t epochs = 1;          // the most it may run
@@ -43,7 +50,6 @@ struct Attempted {
   double done = 0;  // of the epoch, before `doing_since`
   Seconds stretch_from{}, startup{};
   Seconds stall_after{600}, stall_at{};
-  Claim claim{};  // on its node's energy
 
   // Share of the epoch that is done.
   double progress(Seconds now) const {

@@ -183,20 +183,26 @@ void World::end(Attempted& a) {
 // ---- power ----
 
 void World::draw_power(Attempted& a) {
-  const NodeGroup& group = group_of(a.node);
-  if (!group.power) return;
-  NodePower& power = node_of(a).power;
-  if (a.doing == Doing::waiting || a.cores == 0) {
-    a.claim.rest(power, now_);
-    return;
-  }
   const double busy = a.doing == Doing::training ? a.epoch.busy * a.cores : 1;
-  a.claim.work(power, {busy, group.power->added(busy, group.capacity.cores, a.granted.speed)}, now_);
+  for (auto& part : a.parts) {
+    const NodeGroup& group = group_of(part.node);
+    if (!group.power) continue;
+    NodePower& power = node_of(part).power;
+    if (a.doing == Doing::waiting || a.cores == 0)
+      part.claim.rest(power, now_);
+    else
+      part.claim.work(power, {busy, group.power->added(busy, group.capacity.cores, a.granted.speed)}, now_);
+  }
 }
 
 std::optional<Energy> World::energy_since_report(Attempted& a) {
-  Node& node = node_of(a);
-  if (group_of(a.node).power) return Energy{a.claim.take(node.power, now_), energy_sources_[node.group]};
+  Joules drawn;
+  bool known = true;  // on all of its nodes
+  for (auto& part : a.parts) {
+    drawn += part.claim.take(node_of(part).power, now_);
+    known &= group_of(part.node).power.has_value();
+  }
+  if (known) return Energy{drawn, energy_sources_[node_of(a.parts.front()).group]};
   if (!a.epoch.energy || a.doing != Doing::training) return std::nullopt;
   const double share = std::clamp(a.progress(now_), 0.0, 1.0);
   return Energy{a.epoch.energy->joules * share, a.epoch.energy->source};

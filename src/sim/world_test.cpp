@@ -233,6 +233,48 @@ TEST_F(SimWorld, NewsOfANodeComesAloneAndOneThatWasToldToStopHasEnded) {
   EXPECT_TRUE(world_->wait(kHoweverLong).empty()) << "it does not come back";
 }
 
+// ---- gangs ----
+
+TEST_F(SimWorld, AGangIsAskedOnceAndItsNodesShareTheWork) {
+  CurvePrograms curve({.samples = 100, .seconds_a_sample = 1, .seconds_a_batch = 0, .startup = 0});
+  programs_ = &curve;
+  auto group = nodes_like(3);
+  group.power = PowerModel{Watts{80}, Watts{240}, {}};
+  open({.nodes = {group}});
+  submit({"any"}, 1);
+  start_gang(0, 2, {0}, {4, 0, 1.0});
+  const auto report = until<EpochEnded>();
+  EXPECT_NEAR(report.seconds.value, 100.0 / 8, 1e-9);
+  ASSERT_TRUE(report.energy);
+  EXPECT_NEAR(report.energy->joules.value, 2 * 240 * 100.0 / 8, 1e-6) << "of both its nodes";
+  start(1, 1, {4, 0, 1.0}, 2);
+  EXPECT_EQ(view_.tasks[1].state, TaskState::starting);
+  EXPECT_EQ(count<EpochEnded>(), 1);
+  until<DecisionRefused>();
+}
+
+TEST_F(SimWorld, WithOneOfItsNodesAGangIsLostWholeAndOthersStay) {
+  open({.nodes = {nodes_like(3)}, .failures = Failures::listed({{1, Seconds{5}, Seconds{30}}})});
+  submit({"speaker", "--sleep-ms", "2000"}, 100);
+  start_gang(0, 0, {1}, {4, 0, 1.0});
+  start(1, 1, {4, 0, 1.0}, 2);
+  const auto lost = until<TaskFailed>();
+  EXPECT_EQ(lost.task, 0);
+  EXPECT_EQ(lost.failure, Failure::lost);
+  EXPECT_EQ(view_.nodes[0].free_cores, 4);
+  EXPECT_TRUE(task(1).alive);
+  start(2, 1, {4, 0, 1.0}, 0);
+  EXPECT_EQ(until<TaskStarted>().task, 2) << "its other node is free at once";
+  EXPECT_EQ(count<TaskFailed>(), 1);
+}
+
+TEST_F(SimWorld, AGangThatNamesANodeTwiceIsRefused) {
+  open({.nodes = {nodes_like(2)}});
+  submit({"speaker"});
+  start_gang(0, 1, {1});
+  EXPECT_NE(until<DecisionRefused>().reason.find("twice"), std::string::npos);
+}
+
 // ---- energy ----
 
 // Seeded mischief on three nodes: tasks start, are resized, held, stopped and lost; every joule is accounted

@@ -46,6 +46,14 @@ class ByHand : public testing::Test {
     decide(request);
     return decide(Start{task, attempt, node, granted});
   }
+  DecisionId start_gang(TaskId task, NodeId node, std::vector<NodeId> more, Resources granted = {}) {
+    Request request;
+    request.task = task;
+    request.wanted = granted;
+    request.nodes = static_cast<std::int32_t>(1 + more.size());
+    decide(request);
+    return decide(Start{task, 1, node, granted, std::move(more)});
+  }
   void wait(Seconds at_most = kHoweverLong) {
     for (auto& event : world_->wait(at_most)) {
       view_.apply(event);

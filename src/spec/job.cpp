@@ -46,6 +46,7 @@ TrainJob read_job(const json& from) {
   if (refused > 0) damaged("a hyperparameter is not a scalar");
   read_whole(from, "epochs", job.epochs, job.program.plain ? 0 : 1);
   job.system = resources_from_json(part(from, "system"));
+  read_whole(from, "nodes", job.nodes, 1);
   read_whole(from, "seed", job.seed, std::numeric_limits<std::int64_t>::min());
   const json limits = part(from, "limits");
   if (limits.contains("stall")) job.limits.stall.value = not_negative(limits["stall"], "stall");
@@ -101,6 +102,7 @@ nlohmann::json to_json(const TrainJob& job) {
               {"limits", limits},
               {"keep_checkpoints", job.keep_checkpoints},
               {"energy", energy}};
+  if (job.nodes > 1) out["nodes"] = job.nodes;
   if (auto place = written(job.place); !place.empty()) out["place"] = std::move(place);
   return out;
 }

@@ -61,7 +61,8 @@ struct TrainJob {
   Program program;
   Values hyper;              // batch_size, learning_rate, ... whatever the program understands
   std::int64_t epochs = 10;  // taken out of hyper.epochs: Tandem counts them; 0: of a plain program
-  Resources system;
+  Resources system;          // on each of its nodes
+  int nodes = 1;             // one process each; more than one: a gang, started together or not at all
   std::int64_t seed = 1;
   Limits limits;
   int keep_checkpoints = 2;

@@ -125,7 +125,7 @@ TEST(Parse, APlainCommandHasNoEpochs) {
 TEST(Parse, WhatASchedulerShouldKnowSurvivesTheJournal) {
   auto job =
       good(kCommand +
-           "system: {cores: 2, gpus: 1}\n"
+           "system: {cores: 2, gpus: 1, nodes: 3}\n"
            "place: {priority: 7, energy_weight: 80%, deadline: 2h, architecture: arm64, accelerator: V100,\n"
            "        labels: [ssd, '!spot'], takes: 20min, family: k-means, work: 500, loss: 15%,\n"
            "        bandwidth: 10Gb/s}\n");
@@ -137,6 +137,7 @@ TEST(Parse, WhatASchedulerShouldKnowSurvivesTheJournal) {
   EXPECT_EQ(job.system.gpus, 1);
   EXPECT_DOUBLE_EQ(job.place.loss, 0.15);
   EXPECT_DOUBLE_EQ(job.place.bandwidth, 1.25e9);
+  EXPECT_EQ(job.nodes, 3);
   EXPECT_EQ(train_job_from_json(to_json(job)), job);
   expect_issue(kCommand + "place: {work: 3}\n", "3:15: place.work: means something beside a family only");
   expect_issue(kCommand + "place: {accelerator: V100}\n", "3:22: place.accelerator: is the type of GPUs");
@@ -187,7 +188,8 @@ limits: {stall: 10}
           "job.yaml:8:11: hyper.epochs: must be at least 1 and at most 1000000, not '0'",
           "job.yaml:10:10: system.cores: must be a whole number, not 'two'",
           "job.yaml:11:11: system.memory: '2048' needs a unit: write it like 2GiB",
-          "job.yaml:12:3: system.sped: unknown key; known are cores, memory, speed, gpus (did you mean "
+          "job.yaml:12:3: system.sped: unknown key; known are cores, memory, speed, gpus, nodes (did you "
+          "mean "
           "'speed'?)",
           "job.yaml:13:17: limits.stall: '10' needs a unit: write it like 90s, 10min or 2h",
       }));

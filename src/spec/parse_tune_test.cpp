@@ -136,6 +136,11 @@ seed: 1
             }));
 }
 
+TEST(ParseTune, ATrialRunsOnOneNode) {
+  expect_issue(kCommand + kFree + "system: {nodes: 2}",
+               "4:10: system.nodes: is for training; a trial of a search runs on one node");
+}
+
 TEST(ParseTune, KindsBelongToTheirCommand) {
   expect_issue("kind: train\nseed: 1\n",
                "1:7: kind: is train, which `tandem train` runs; here it must be tune");

@@ -84,6 +84,13 @@ std::vector<Field> system_fields() {
        .least = 0,
        .most = 1024,
        .store = into([](TuneJob & job) -> auto& { return job.base.system.gpus; })},
+      {.name = "nodes",
+       .type = Type::whole,
+       .description = "nodes it runs on at once, one process each with all of the above (`tandem submit`)",
+       .fallback = "1",
+       .least = 1,
+       .most = 65536,
+       .store = into([](TuneJob & job) -> auto& { return job.base.nodes; })},
   };
 }
 

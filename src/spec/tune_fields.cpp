@@ -121,6 +121,8 @@ Field system_field(Field system) {
   vary("memory", "no limit", into([](TuneJob & job) -> auto& { return job.system.memory; }));
   Field& gpus = field_at(system.fields, "gpus");
   gpus = refused(gpus, "is for training; searches run on CPU cores so far");
+  Field& nodes = field_at(system.fields, "nodes");
+  nodes = refused(nodes, "is for training; a trial of a search runs on one node");
   vary("speed", "full speed", into([](TuneJob & job) -> auto& { return job.system.speed; }));
   system.description = "what it is given of the machine: one value each, or a domain to choose from";
   return system;

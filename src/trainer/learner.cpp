@@ -31,7 +31,7 @@ bool batch_dropped(double drop, std::int64_t epoch, std::int64_t batch) {
   return until(batch) > until(batch - 1);
 }
 
-std::unique_ptr<Learner> make_learner(const Setup& setup, const data::Dataset& dataset) {
+std::unique_ptr<Learner> make_learner(const Setup& setup, const data::Dataset& dataset, Gang* gang) {
   const ModelEntry& model = data::model(setup.model);
   if (!takes(model, dataset.kind))
     throw UserError(fmt::format("{} learns from {} data, but {} is {} data", setup.model, model.input,
@@ -42,8 +42,10 @@ std::unique_ptr<Learner> make_learner(const Setup& setup, const data::Dataset& d
   if (dataset.train.count == 0 || dataset.test.count == 0)
     throw UserError(
         fmt::format("{} has no {} samples", dataset.name, dataset.train.count == 0 ? "training" : "test"));
+  if (gang && is_boosting(setup.model))
+    throw UserError(fmt::format("{} trains on one node; leave system.nodes out", setup.model));
   return is_boosting(setup.model) ? make_boosting_learner(setup, dataset)
-                                  : make_network_learner(setup, dataset);
+                                  : make_network_learner(setup, dataset, gang);
 }
 
 }  // namespace tandem::trainer

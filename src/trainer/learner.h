@@ -27,8 +27,8 @@ struct Setup {
   double drop = 0;  // share of each epoch's batches that is left out
 };
 
-// Whether a batch (from 0) of an epoch is left out: evenly spread, other batches each epoch; of the batches up
-// to each the share left out is `drop`, as nearly as whole ones allow. The first never is.
+// Whether a batch (from 0) of an epoch is left out: evenly spread, other batches each epoch; of the batches
+// up to each the share left out is `drop`, as nearly as whole ones allow. The first never is.
 bool batch_dropped(double drop, std::int64_t epoch, std::int64_t batch);
 
 class Learner {
@@ -66,10 +66,13 @@ class Learner {
   virtual Exported exported() const = 0;
 };
 
-// Throws UserError when model and dataset do not fit each other.
-std::unique_ptr<Learner> make_learner(const Setup&, const data::Dataset&);
+class Gang;  // gang.h
+
+// Throws UserError when model and dataset do not fit each other. Several processes learn as a gang, which
+// outlives the learner: the mean loss and the weights are those of all of them; dropout is drawn on each.
+std::unique_ptr<Learner> make_learner(const Setup&, const data::Dataset&, Gang* = nullptr);
 // Both are called by make_learner.
-std::unique_ptr<Learner> make_network_learner(const Setup&, const data::Dataset&);
+std::unique_ptr<Learner> make_network_learner(const Setup&, const data::Dataset&, Gang*);
 std::unique_ptr<Learner> make_boosting_learner(const Setup&, const data::Dataset&);
 
 }  // namespace tandem::trainer

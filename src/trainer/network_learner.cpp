@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "trainer/bytes.h"
+#include "trainer/gang.h"
 #include "trainer/hyper.h"
 #include "trainer/net.h"
 #include "trainer/optimizer.h"
@@ -91,8 +92,8 @@ void gather(const torch::Tensor& from, const std::int64_t* rows, std::int64_t co
 
 class NetworkLearner : public Learner {
  public:
-  NetworkLearner(const Setup& setup, const data::Dataset& dataset)
-      : setup_(setup), dataset_(dataset), batch_(whole(setup.hyper, "batch_size")) {
+  NetworkLearner(const Setup& setup, const data::Dataset& dataset, Gang* gang)
+      : setup_(setup), dataset_(dataset), gang_(gang), batch_(whole(setup.hyper, "batch_size")) {
     torch::manual_seed(static_cast<std::uint64_t>(setup.seed));
     net_ = make_net(setup, dataset);
     optimizer_.emplace(optimizer_options(setup.hyper), net_->size());
@@ -119,7 +120,8 @@ class NetworkLearner : public Learner {
       for (std::int64_t begin = 0; begin < train_.count; begin += batch_) {
         if (batch_dropped(setup_.drop, epoch, begin / batch_)) continue;
         const std::int64_t count = std::min(batch_, train_.count - begin);
-        const double loss = step(order_.data() + begin, count);
+        const double loss =
+            gang_ ? step_together(order_.data() + begin, count) : step(order_.data() + begin, count);
         if (!std::isfinite(loss))
           throw UserError(
               fmt::format("the loss became {} in epoch {}, batch {}: the training diverged; try a "
@@ -198,19 +200,40 @@ class NetworkLearner : public Learner {
     return dataset_.classes > 0 ? torch::cross_entropy_loss(out, targets) : torch::mse_loss(out, targets);
   }
 
-  double step(const std::int64_t* rows, std::int64_t count) {
+  torch::Tensor loss_on(const std::int64_t* rows, std::int64_t count) {
     gather(train_.inputs, rows, count, inputs_);
     gather(train_.targets, rows, count, targets_);
     const bool full = count == batch_;
     const torch::Tensor out = net_->forward(full ? inputs_ : inputs_.narrow(0, 0, count));
-    const torch::Tensor loss = loss_of(out, full ? targets_ : targets_.narrow(0, 0, count));
+    return loss_of(out, full ? targets_ : targets_.narrow(0, 0, count));
+  }
+
+  double step(const std::int64_t* rows, std::int64_t count) {
+    const torch::Tensor loss = loss_on(rows, count);
     loss.backward();
     optimizer_->step(net_->weights(), net_->gradients());
     return loss.item<double>();
   }
 
+  // The mean over a batch is the sum of its parts' means, each weighed by its share of the samples; so is the
+  // gradient. A part may be empty where the last batch is small.
+  double step_together(const std::int64_t* rows, std::int64_t count) {
+    const auto part = gang_->part_of(count);
+    double own = 0;
+    if (part.end > part.first) {
+      const double share = static_cast<double>(part.end - part.first) / static_cast<double>(count);
+      const torch::Tensor loss = loss_on(rows + part.first, part.end - part.first) * share;
+      loss.backward();
+      own = loss.item<double>();
+    }
+    gang_->add_up(net_->gradients());
+    optimizer_->step(net_->weights(), net_->gradients());
+    return gang_->add_up(own);
+  }
+
   Setup setup_;
   const data::Dataset& dataset_;
+  Gang* gang_;  // null: alone
   std::int64_t batch_;
   std::unique_ptr<Net> net_;
   std::optional<Optimizer> optimizer_;
@@ -222,9 +245,9 @@ class NetworkLearner : public Learner {
 
 }  // namespace
 
-std::unique_ptr<Learner> make_network_learner(const Setup& setup, const data::Dataset& dataset) {
+std::unique_ptr<Learner> make_network_learner(const Setup& setup, const data::Dataset& dataset, Gang* gang) {
   return guarded(
-      [&]() -> std::unique_ptr<Learner> { return std::make_unique<NetworkLearner>(setup, dataset); });
+      [&]() -> std::unique_ptr<Learner> { return std::make_unique<NetworkLearner>(setup, dataset, gang); });
 }
 
 }  // namespace tandem::trainer

@@ -1,6 +1,8 @@
 // The real program: started, spoken to over a socket as Tandem does, killed, starved of disk.
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -8,8 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
+#include <cstring>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "protocol/message.h"
@@ -184,6 +189,124 @@ using TrainerProgram = Fixture;
 Metrics without_times(Metrics metrics) {
   for (const char* name : {"seconds_train", "seconds_test", "samples_per_second"}) metrics.erase(name);
   return metrics;
+}
+
+// One process, or several that train together: rank 0 has the folder.
+struct Ranks {
+  std::vector<pid_t> pids;
+  ~Ranks() {
+    for (const pid_t pid : pids) {
+      ::kill(pid, SIGKILL);
+      waitpid(pid, nullptr, 0);
+    }
+  }
+  // Their exit statuses; 128 and a signal.
+  std::vector<int> wait() {
+    std::vector<int> out;
+    for (const pid_t pid : std::exchange(pids, {})) {
+      int status = 0;
+      while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+      out.push_back(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    }
+    return out;
+  }
+};
+
+int free_port() {
+  const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  const bool found = bind(one, reinterpret_cast<sockaddr*>(&at), size) == 0 &&
+                     getsockname(one, reinterpret_cast<sockaddr*>(&at), &size) == 0;
+  close(one);
+  return found ? ntohs(at.sin_port) : 0;
+}
+
+void train_together(Ranks& ranks, int size, const fs::path& data, const fs::path& folder, const fs::path& log,
+                    int epochs) {
+  const std::string port = std::to_string(free_port()), all = std::to_string(size);
+  for (int rank = 0; rank < size; ++rank) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      const int output = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+      dup2(output, 1);
+      dup2(output, 2);
+      setenv("TANDEM_DATA", data.c_str(), 1);
+      setenv("OMP_NUM_THREADS", "1", 1);
+      unsetenv("TANDEM_SOCKET");
+      if (size > 1) {
+        setenv("TANDEM_RANK", std::to_string(rank).c_str(), 1);
+        setenv("TANDEM_WORLD_SIZE", all.c_str(), 1);
+        setenv("MASTER_ADDR", "127.0.0.1", 1);
+        setenv("MASTER_PORT", port.c_str(), 1);
+      }
+      const std::string own = folder.string(), long_enough = std::to_string(epochs);
+      execl(TANDEM_TRAINER, TANDEM_TRAINER, "train", "--model", "lenet5", "--dataset", "mnist", "--folder",
+            own.c_str(), "--epochs", long_enough.c_str(), "--hyper", "batch_size=24", "--hyper", "dropout=0",
+            "--hyper", "optimizer=sgd", nullptr);
+      _exit(127);
+    }
+    ranks.pids.push_back(pid);
+  }
+}
+
+std::vector<float> weights_in(const fs::path& folder) {
+  const auto found = newest_checkpoint(folder, [](const std::string&) {});
+  if (!found) return {};
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, found->state.data(), sizeof bytes);
+  std::vector<float> weights(bytes / sizeof(float));
+  std::memcpy(weights.data(), found->state.data() + sizeof bytes, bytes);
+  return weights;
+}
+
+// Batches of 24 of 64 samples: two full ones, and a short last one. Plain gradient steps: Adam divides by the
+// gradient's size, which makes rounding errors of nearly zero gradients as large as a step.
+TEST_F(TrainerProgram, TwoOrThreeProcessesLearnWhatOneDoes) {
+  std::map<int, std::vector<float>> weights;
+  std::map<int, Metrics> metrics;
+  for (const int size : {1, 2, 3}) {
+    const fs::path own = home.path() / ("of-" + std::to_string(size));
+    Ranks ranks;
+    train_together(ranks, size, home.path() / "data", own, log, 3);
+    ASSERT_EQ(ranks.wait(), std::vector<int>(static_cast<std::size_t>(size), 0)) << text_of(log);
+    weights[size] = weights_in(own);
+    metrics[size] = newest_checkpoint(own, [](const std::string&) {})->history.back();
+  }
+  ASSERT_FALSE(weights[1].empty());
+  for (const int size : {2, 3}) {
+    ASSERT_EQ(weights[size].size(), weights[1].size());
+    double apart = 0;
+    for (std::size_t i = 0; i < weights[1].size(); ++i)
+      apart = std::max<double>(apart, std::abs(weights[size][i] - weights[1][i]));
+    EXPECT_LT(apart, 1e-4) << size << " processes";
+    EXPECT_NEAR(metrics[size]["train_loss"], metrics[1]["train_loss"], 1e-4) << size << " processes";
+  }
+}
+
+TEST_F(TrainerProgram, AGangGoesOnFromRankZerosCheckpoint) {
+  const fs::path whole = home.path() / "whole", pieces = home.path() / "pieces";
+  for (const auto& [folder, epochs] : {std::pair(whole, 4), std::pair(pieces, 2), std::pair(pieces, 4)}) {
+    Ranks ranks;
+    train_together(ranks, 2, home.path() / "data", folder, log, epochs);
+    ASSERT_EQ(ranks.wait(), (std::vector<int>{0, 0})) << text_of(log);
+  }
+  EXPECT_EQ(weights_in(whole), weights_in(pieces));
+}
+
+TEST_F(TrainerProgram, WhenOneOfAGangIsKilledTheOthersEndBadly) {
+  Ranks ranks;
+  train_together(ranks, 2, home.path() / "data", home.path() / "gang", log, 1000000);
+  const auto learns = [&] {
+    return newest_checkpoint(home.path() / "gang", [](const std::string&) {}).has_value();
+  };
+  for (int tries = 0; tries < 6000 && !learns(); ++tries) usleep(20'000);
+  ASSERT_TRUE(learns()) << text_of(log);
+  ::kill(ranks.pids[1], SIGKILL);
+  EXPECT_EQ(ranks.wait(), (std::vector<int>{1, 128 + SIGKILL})) << text_of(log);
+  EXPECT_NE(text_of(log).find("another process of the gang is gone"), std::string::npos) << text_of(log);
 }
 
 TEST_F(TrainerProgram, KilledAndResumedEndsWithTheSameWeightsAndMetrics) {

@@ -13,6 +13,7 @@
 #include "data/models.h"
 #include "protocol/client.h"
 #include "trainer/commands.h"
+#include "trainer/gang.h"
 #include "trainer/hang_up.h"
 #include "trainer/session.h"
 
@@ -45,13 +46,25 @@ Values hyper_from(const std::vector<std::string>& written) {
   return hyper;
 }
 
-Metrics run(const Task& task, const data::Dataset& dataset, const std::optional<Checkpoint>& found,
-            const Outside& outside) {
-  const auto learner = make_learner(task.setup, dataset);
-  return run_session(task, dataset, *learner, found, outside);
+Metrics run(Task task, const data::Dataset& dataset, const std::optional<Checkpoint>& found,
+            const Outside& outside, Gang* gang) {
+  if (gang) task.setup = same_setup(*gang, task.setup);
+  const auto learner = make_learner(task.setup, dataset, gang);
+  Leader leader(*learner, gang);
+  const Metrics last = run_session(task, dataset, leader, found, outside);
+  leader.finish();
+  return last;
 }
 
-int train_alone(const TrainOptions& options) {
+// Of a gang, but not rank 0: what and how long it learns is rank 0's to say.
+int train_following(const TrainOptions& options, Gang& gang) {
+  const data::Dataset dataset = data::load(options.dataset, data::folders_from_environment());
+  const Setup setup = same_setup(gang, {options.model, {}, 1});
+  follow(gang, *make_learner(setup, dataset, &gang));
+  return 0;
+}
+
+int train_alone(const TrainOptions& options, Gang* gang) {
   Task task;
   task.setup = {options.model, data::with_defaults(data::model(options.model), hyper_from(options.hyper)),
                 options.seed};
@@ -73,13 +86,14 @@ int train_alone(const TrainOptions& options) {
     fmt::print(stderr, "{}\n", epoch_line(epoch, task.epochs, metrics));
     return protocol::Answer{};
   };
-  const Metrics last = run(task, data::load(task.dataset, data::folders_from_environment()), found, outside);
+  const Metrics last =
+      run(task, data::load(task.dataset, data::folders_from_environment()), found, outside, gang);
   for (const auto& [name, value] : last) fmt::print("{} {:.6g}\n", name, value);
   fmt::print("model {}\n", (task.folder / "model.json").string());
   return 0;
 }
 
-int train_inside(const TrainOptions& options, protocol::Client& client) {
+int train_inside(const TrainOptions& options, protocol::Client& client, Gang* gang) {
   const HangUpWatch watch(socket_of_environment());
   const char* folder = std::getenv("TANDEM_FOLDER");
   const auto found = folder ? newest_checkpoint(folder, warn) : std::nullopt;
@@ -110,7 +124,7 @@ int train_inside(const TrainOptions& options, protocol::Client& client) {
     if (answer.stop || epoch == task.epochs) watch.disarm();
     return answer;
   };
-  run(task, dataset, found, outside);
+  run(task, dataset, found, outside, gang);
   return 0;
 }
 
@@ -118,8 +132,10 @@ int train_inside(const TrainOptions& options, protocol::Client& client) {
 
 int train_command(const TrainOptions& options) {
   data::model(options.model);
+  const auto gang = gang_of_environment();
+  if (gang && gang->rank() > 0) return train_following(options, *gang);
   auto client = protocol::Client::connect();
-  return client ? train_inside(options, *client) : train_alone(options);
+  return client ? train_inside(options, *client, gang.get()) : train_alone(options, gang.get());
 }
 
 }  // namespace tandem::trainer

@@ -19,10 +19,13 @@ bool worth_another_attempt(const TaskView& task, const TaskFailed& failed, int r
   }
 }
 
-bool fits_somewhere(const View& view, const Resources& wanted) {
+bool fits_somewhere(const View& view, const Resources& wanted, int nodes) {
   return std::any_of(view.nodes.begin(), view.nodes.end(), [&](const NodeView& node) {
     const auto& most = node.largest;  // one that is down may come back
-    return wanted.cores <= most.cores && wanted.memory <= most.memory && wanted.gpus <= most.gpus;
+    if (wanted.cores > most.cores || wanted.memory > most.memory || wanted.gpus > most.gpus) return false;
+    return nodes == 1 ||
+           nodes <= std::count_if(view.nodes.begin(), view.nodes.end(),
+                                  [&](const NodeView& other) { return same_type(node, other); });
   });
 }
 

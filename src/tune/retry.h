@@ -10,7 +10,7 @@ namespace tandem::tune {
 // would crash the same way. Bad reports, silence and memory limits are never retried.
 bool worth_another_attempt(const TaskView&, const TaskFailed&, int retries);
 
-// Could any node hold this, were it empty?
-bool fits_somewhere(const View&, const Resources& wanted);
+// Could so many nodes of one type each hold this, were they empty?
+bool fits_somewhere(const View&, const Resources& wanted, int nodes = 1);
 
 }  // namespace tandem::tune

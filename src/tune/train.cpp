@@ -20,16 +20,25 @@ struct Step {
     return view.jobs[static_cast<std::size_t>(view.tasks[static_cast<std::size_t>(task)].job)];
   }
 
+  std::string why_never(const spec::TrainJob& spec) const {
+    if (!fits_somewhere(view, spec.system))
+      return fmt::format("it asks for {}, more than any node has", text(spec.system));
+    if (!fits_somewhere(view, spec.system, spec.nodes))
+      return fmt::format("it asks for {} nodes of one type with {} each, and there are not so many here",
+                         spec.nodes, text(spec.system));
+    return "";
+  }
+
   void ask(const JobView& job) {
-    if (!fits_somewhere(view, job.spec.system)) {
-      out.push_back(FinishJob{job.id, JobState::failed,
-                              fmt::format("it asks for {}, more than any node has", text(job.spec.system))});
+    if (const auto why = why_never(job.spec); !why.empty()) {
+      finish(job, JobState::failed, why);
       return;
     }
     const TaskView* known = task_of(view, job.id);
     const TaskId id = known ? known->id : static_cast<TaskId>(view.tasks.size());
     Request request{id, job.id, job.spec.system};
     request.priority = job.spec.place.priority;
+    request.nodes = job.spec.nodes;
     out.push_back(std::move(request));
   }
 

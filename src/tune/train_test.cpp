@@ -57,6 +57,18 @@ TEST_F(TrainTest, AJobAsksForOneTaskRunsItsEpochsAndFinishes) {
   EXPECT_EQ(finish(decided)->state, JobState::finished);
 }
 
+TEST_F(TrainTest, AGangAsksForItsNodesAndFailsWhereThereAreNotSoManyOfOneType) {
+  job_.nodes = 2;
+  happens(NodeJoined{1, "larger", {4, 4 * kGiB, 1.0}});
+  const auto decided = happens(JobSubmitted{0, job_});
+  ASSERT_TRUE(finish(decided));
+  EXPECT_NE(finish(decided)->reason.find("2 nodes of one type"), std::string::npos);
+  happens(NodeJoined{2, "alike", {2, 4 * kGiB, 1.0}});
+  const auto asked = happens(JobSubmitted{1, job_});
+  ASSERT_TRUE(asks_again(asked));
+  EXPECT_EQ(std::get<Request>(asked[0]).nodes, 2);
+}
+
 TEST_F(TrainTest, AJobThatFitsNoNodeFailsAtOnce) {
   job_.system.cores = 64;
   const auto decided = happens(JobSubmitted{0, job_});

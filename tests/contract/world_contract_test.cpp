@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
 
 #include "control/ports.h"
 #include "platform/temporary.h"
@@ -20,8 +22,11 @@ struct Candidate {
   virtual ~Candidate() = default;
   virtual std::string missing() { return ""; }  // why it cannot be tested here
   virtual control::World& world() = 0;
-  virtual spec::Program well_behaved() = 0;  // reports each epoch, keeps checkpoints
-  virtual spec::Program hanging() = 0;       // starts, never reports
+  virtual spec::Program well_behaved() = 0;   // reports each epoch, keeps checkpoints
+  virtual spec::Program hanging() = 0;        // starts, never reports
+  virtual spec::Program losing_rank_1() = 0;  // as a gang: its rank 1 dies
+  // What the program of a task wrote; empty where nothing is run.
+  virtual std::filesystem::path folder_of(TaskId) { return {}; }
 };
 
 using Factory = std::unique_ptr<Candidate> (*)();
@@ -223,14 +228,114 @@ TEST_P(WorldContract, ASecondAttemptGoesOnAfterTheFirst) {
   EXPECT_EQ(view_.tasks[0].epochs.size(), 2u);
 }
 
+// ---- gangs: worlds of two nodes or more ----
+
+class GangContract : public WorldContract {
+ protected:
+  DecisionId start_gang(Attempt attempt = 1, Resources granted = {}) {
+    Request request{0, 0, granted};
+    request.nodes = 2;
+    decide(request);
+    return decide(Start{0, attempt, 0, granted, {1}});
+  }
+  void expect_both_free() const {
+    for (const NodeId node : {0, 1})
+      EXPECT_EQ(view_.nodes[static_cast<std::size_t>(node)].free_cores,
+                view_.nodes[static_cast<std::size_t>(node)].capacity.cores);
+  }
+};
+
+TEST_P(GangContract, RankZeroReportsAndAllHaveEndedWhenTheTaskHas) {
+  submit(candidate_->well_behaved());
+  start_gang();
+  for (std::int64_t epoch = 1; epoch <= 3; ++epoch) {
+    EXPECT_EQ(until<EpochEnded>().epoch, epoch);
+    decide(Continue{0, 1, epoch});
+  }
+  until<TaskEnded>();
+  EXPECT_EQ(count<TaskStarted>(), 1);
+  EXPECT_EQ(count<EpochEnded>(), 3);
+  EXPECT_TRUE(view_.open.empty());
+  expect_both_free();
+}
+
+TEST_P(GangContract, EveryRankIsToldWhoItIsAndWhereTheyMeet) {
+  if (candidate_->folder_of(0).empty()) GTEST_SKIP() << "nothing is run here";
+  submit(candidate_->well_behaved(), 1);
+  start_gang();
+  until<EpochEnded>();
+  decide(Continue{0, 1, 1});
+  until<TaskEnded>();
+  std::ifstream in(candidate_->folder_of(0) / "rank-1");
+  std::string rank, ours, size, local, master, port, node;
+  in >> rank >> ours >> size >> local >> master >> port >> node;
+  EXPECT_EQ(rank, "1");
+  EXPECT_EQ(ours, "2");
+  EXPECT_EQ(size, "2");
+  EXPECT_EQ(local, "0");
+  EXPECT_FALSE(master.empty());
+  EXPECT_GT(std::atoi(port.c_str()), 0);
+  EXPECT_EQ(node, view_.nodes[1].name);
+}
+
+TEST_P(GangContract, AGangHasItsPartOfEachNodeOrOfNone) {
+  submit(candidate_->hanging());
+  const Resources whole{view_.nodes[1].capacity.cores, 0, 1.0};
+  decide(Request{0, 0, whole});
+  decide(Start{0, 1, 1, whole});
+  until<TaskStarted>();
+  Request request{1, 0, {1, 0, 1.0}};
+  request.nodes = 2;
+  decide(request);
+  const auto second = decide(Start{1, 1, 0, {1, 0, 1.0}, {1}});
+  EXPECT_EQ(until<DecisionRefused>().decision, second);
+  EXPECT_EQ(view_.nodes[0].free_cores, view_.nodes[0].capacity.cores);
+  decide(Request{2, 0, {1, 0, 1.0}});
+  decide(Start{2, 1, 0, {view_.nodes[0].capacity.cores, 0, 1.0}});
+  EXPECT_EQ(until<TaskStarted>().task, 2) << "nothing of node 0 was kept";
+}
+
+TEST_P(GangContract, WhenOneRankDiesAllOfItFailsOnce) {
+  submit(candidate_->losing_rank_1());
+  start_gang();
+  const auto failed = until<TaskFailed>();
+  EXPECT_EQ(failed.failure, Failure::crashed) << failed.detail;
+  expect_both_free();
+  for (const auto& event : candidate_->world().wait(Seconds{0.5})) {
+    EXPECT_FALSE(std::holds_alternative<TaskFailed>(event.body)) << "a second time";
+    EXPECT_FALSE(std::holds_alternative<TaskEnded>(event.body));
+  }
+}
+
+TEST_P(GangContract, AStopEndsAllOfItAndTheNextAttemptGoesOn) {
+  submit(candidate_->well_behaved(), 2);
+  start_gang();
+  until<EpochEnded>();
+  decide(Stop{0, 1, "moved"});
+  until<TaskEnded>();
+  expect_both_free();
+  start_gang(2);
+  EXPECT_EQ(until<EpochEnded>().epoch, 2);
+  decide(Continue{0, 2, 2});
+  until<TaskEnded>();
+  EXPECT_EQ(count<TaskFailed>(), 0);
+}
+
 // ---- worlds ----
 
 struct LocalCandidate final : Candidate {
-  LocalCandidate()
+  explicit LocalCandidate(std::vector<local::LocalNode> nodes = {})
       : world_({.run = "contract-" + std::to_string(::getpid()),
                 .folder = folder_.path(),
-                .grace = Seconds{0.2}}) {}
+                .grace = Seconds{0.2},
+                .nodes = std::move(nodes)}) {}
   control::World& world() override { return world_; }
+  spec::Program losing_rank_1() override {
+    return {"", "", {SPEAKER, "--hang-at", "1", "--crash-rank", "1"}};
+  }
+  std::filesystem::path folder_of(TaskId task) override {
+    return folder_.path() / ("task-" + std::to_string(task));
+  }
   spec::Program well_behaved() override { return {"", "", {SPEAKER}}; }
   spec::Program hanging() override { return {"", "", {SPEAKER, "--hang-at", "1"}}; }
 
@@ -242,10 +347,20 @@ std::unique_ptr<Candidate> make_local() {
   return std::make_unique<LocalCandidate>();
 }
 
+// This machine as two nodes, which share its CPUs where there are too few.
+std::unique_ptr<Candidate> make_two_local() {
+  const auto cpus = platform::Topology::detect().cpus;
+  return std::make_unique<LocalCandidate>(std::vector<local::LocalNode>{
+      {"a", "half", {cpus.front().id}, kGiB}, {"b", "half", {cpus.back().id}, kGiB}});
+}
+
 // The same program, simulated.
 struct SimulatedCandidate final : Candidate {
-  SimulatedCandidate() : world_({.nodes = {node()}}, programs_) {}
-  static sim::NodeGroup node() { return {.name = "simulated", .capacity = {4, 16 * kGiB, 1.0}}; }
+  explicit SimulatedCandidate(int nodes = 1) : world_({.nodes = {alike(nodes)}}, programs_) {}
+  static sim::NodeGroup alike(int nodes) {
+    return {.name = "simulated", .capacity = {4, 16 * kGiB, 1.0}, .count = nodes};
+  }
+  spec::Program losing_rank_1() override { return {"", "", {"speaker", "--crash-at", "1"}}; }
   control::World& world() override { return world_; }
   spec::Program well_behaved() override { return {"", "", {"speaker"}}; }
   spec::Program hanging() override { return {"", "", {"speaker", "--hang-at", "1"}}; }
@@ -256,6 +371,10 @@ struct SimulatedCandidate final : Candidate {
 
 std::unique_ptr<Candidate> make_simulated() {
   return std::make_unique<SimulatedCandidate>();
+}
+
+std::unique_ptr<Candidate> make_two_simulated() {
+  return std::make_unique<SimulatedCandidate>(2);
 }
 
 // The same program again, as jobs of a real Slurm on loopback.
@@ -274,6 +393,12 @@ struct SlurmCandidate final : Candidate {
   }
   std::string missing() override { return slurm::TestCluster::instance().missing(); }
   control::World& world() override { return *world_; }
+  spec::Program losing_rank_1() override {
+    return {"", "", {SPEAKER, "--hang-at", "1", "--crash-rank", "1"}};
+  }
+  std::filesystem::path folder_of(TaskId task) override {
+    return folder_.path() / ("task-" + std::to_string(task));
+  }
   spec::Program well_behaved() override { return {"", "", {SPEAKER}}; }
   spec::Program hanging() override { return {"", "", {SPEAKER, "--hang-at", "1"}}; }
 
@@ -293,6 +418,10 @@ constexpr std::array kNames{"Local", "Simulated", "Slurm", "SlurmPilots"};
 INSTANTIATE_TEST_SUITE_P(Worlds, WorldContract,
                          testing::Values(&make_local, &make_simulated, &make_slurm, &make_slurm_pilots),
                          [](const auto& of) { return std::string(kNames.at(of.index)); });
+constexpr std::array kGangNames{"Local", "Simulated", "Slurm"};
+INSTANTIATE_TEST_SUITE_P(Worlds, GangContract,
+                         testing::Values(&make_two_local, &make_two_simulated, &make_slurm),
+                         [](const auto& of) { return std::string(kGangNames.at(of.index)); });
 
 }  // namespace
 }  // namespace tandem

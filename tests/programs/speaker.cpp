@@ -6,7 +6,8 @@
 //   speaker [--sleep-ms N] [--no-checkpoints] [--no-hello] [--report-past-the-end]
 //           [--crash-at E] [--kill-at E] [--hang-at E] [--nan-at E] [--garbage-at E] [--skip-at E] [--exit-at
 //           E]
-//           [--silent] [--eat BYTES-at-epoch-1] [--fork] [--escape] [--deaf] [--say TEXT]
+//           [--silent] [--eat BYTES-at-epoch-1] [--fork] [--escape] [--deaf] [--say TEXT] [--crash-rank R]
+// In a gang rank 0 does all that; the others write down what they were told, and wait for its end.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -113,6 +114,31 @@ void make_children() {
   while (true) ::pause();
 }
 
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+// Rank 0 has come to its end, in this attempt.
+std::string over() {
+  return file(("over-" + variable("TANDEM_ATTEMPT")).c_str());
+}
+
+int follow(const std::string& rank) {
+  {
+    std::ofstream out(file(("rank-" + rank).c_str()));
+    for (const char* name :
+         {"RANK", "TANDEM_WORLD_SIZE", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"})
+      out << variable(name) << ' ';
+    out << variable("TANDEM_NODE") << std::endl;
+  }
+  if (is("--crash-rank") && options["--crash-rank"] == rank) return 7;
+  while (::access(over().c_str(), F_OK) != 0) ::usleep(5000);
+  return 0;
+}
+
+int speak();
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -121,6 +147,16 @@ int main(int argc, char** argv) {
     options[argv[i]] = has_value ? argv[i + 1] : "";
     if (has_value) ++i;
   }
+  const std::string rank = variable("TANDEM_RANK");
+  if (!rank.empty() && rank != "0") return follow(rank);
+  const int status = speak();
+  if (!rank.empty()) std::ofstream{over()};
+  return status;
+}
+
+namespace {
+
+int speak() {
   if (is("--say")) std::printf("%s\n", options["--say"].c_str()), std::fflush(stdout);
   if (is("--silent")) return 0;
   if (is("--deaf")) ::signal(SIGTERM, SIG_IGN);
@@ -165,4 +201,7 @@ int main(int argc, char** argv) {
   } catch (const protocol::Gone&) {
     return 1;
   }
+  return 0;
 }
+
+}  // namespace

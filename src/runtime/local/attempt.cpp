@@ -76,6 +76,18 @@ std::map<std::string, std::string> environment_for(const Attempted& a) {
   return out;
 }
 
+std::map<std::string, std::string> gang_environment(std::size_t rank, std::size_t size,
+                                                    const std::string& master, int port) {
+  const std::string own = std::to_string(rank), all = std::to_string(size);
+  return {{"TANDEM_RANK", own},
+          {"TANDEM_WORLD_SIZE", all},
+          {"RANK", own},
+          {"WORLD_SIZE", all},
+          {"LOCAL_RANK", "0"},
+          {"MASTER_ADDR", master},
+          {"MASTER_PORT", std::to_string(port)}};
+}
+
 std::string tail_of(const std::string& output_file, off_t from) {
   platform::Descriptor file(::open(output_file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return "";

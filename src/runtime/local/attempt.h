@@ -1,5 +1,5 @@
-// One attempt of one task as the local world keeps it: the process, what it was granted, and where its
-// conversation stands.
+// One attempt of one task as the local world keeps it: its process, or a gang's processes, what it was
+// granted, and where its conversation stands.
 #pragma once
 
 #include <sys/types.h>
@@ -19,21 +19,30 @@ namespace tandem::local {
 
 using Moment = std::chrono::steady_clock::time_point;
 
+// One process of an attempt, on one node.
+struct Seat {
+  NodeId node = 0;
+  platform::Child child;
+  std::optional<platform::Cgroup> cgroup;
+  std::vector<int> cpus;
+  bool clock_limited = false;  // by cpufreq, to be restored
+  bool ended = false;          // its process, by itself or by us; it is not reaped at once
+};
+
 struct Attempted {
   TaskId task = 0;
   Attempt number = 1;
-  NodeId node = 0;
-  bool plain = false;  // it reports nothing
-  double drop = 0;     // share of its work it leaves out
-  platform::Child child;
+  bool plain = false;       // it reports nothing
+  double drop = 0;          // share of its work it leaves out
+  std::vector<Seat> seats;  // by rank; rank 0 speaks for all
   platform::Descriptor socket;
   protocol::LineReader lines;
-  std::optional<platform::Cgroup> cgroup;
-  std::vector<int> cpus;
-  Resources granted;
-  bool clock_limited = false;  // by cpufreq, to be restored
-  bool counted = false;        // its memory is taken from what is free
-  bool rested = false;         // it was held since its last report
+  Resources granted;     // on each node
+  bool counted = false;  // its memory is taken from what is free
+  bool rested = false;   // it was held since its last report
+
+  bool gang() const { return seats.size() > 1; }
+  bool held() const { return seats.front().cpus.empty(); }
 
   protocol::Begin begin;            // what Hello is answered with
   std::int64_t counted_before = 0;  // epochs of earlier attempts
@@ -71,6 +80,9 @@ Ending judge(const Attempted&, int code, int status, std::int64_t oom_kills);
 
 // The environment of docs/protocol.md.
 std::map<std::string, std::string> environment_for(const Attempted&);
+// What each process of a gang is told beside it, in our names and in those torchrun uses.
+std::map<std::string, std::string> gang_environment(std::size_t rank, std::size_t size,
+                                                    const std::string& master, int port);
 
 // The last lines a program printed, made printable.
 std::string tail_of(const std::string& output_file, off_t from);

@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "runtime/local/watch.h"
 
 namespace tandem::local {
 namespace {
@@ -26,11 +27,7 @@ namespace {
 using platform::Descriptor;
 using std::chrono::steady_clock;
 
-constexpr std::uint64_t kWakeToken = ~std::uint64_t{0};
 constexpr int kSocketBuffer = 1 << 16;
-// OpenMP threads spin while they wait for each other. With CPUs to themselves that is fastest; beside other
-// work two of them were 8 times slower than threads that sleep (LeNet5, one compiler on two cores).
-constexpr double kPressed = 15;
 
 Moment after(Seconds span) {
   return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
@@ -39,29 +36,6 @@ Moment after(Seconds span) {
 
 Seconds since(Moment moment) {
   return {std::chrono::duration<double>(steady_clock::now() - moment).count()};
-}
-
-// What epoll hands back: the task, and whether its process or its socket spoke.
-std::uint64_t token(TaskId task, bool process) {
-  return static_cast<std::uint64_t>(task) << 1 | (process ? 1 : 0);
-}
-
-void watch(int epoll, int descriptor, std::uint64_t what) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = what;
-  if (::epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) != 0) throw_errno("watching a program");
-}
-
-// Share of the last ten seconds in which something waited for a CPU, in percent; 0 where the kernel does not
-// say.
-double cpu_pressure() {
-  double percent = 0;
-  if (std::FILE* file = std::fopen("/proc/pressure/cpu", "re")) {
-    if (std::fscanf(file, "some avg10=%lf", &percent) != 1) percent = 0;
-    std::fclose(file);
-  }
-  return percent;
 }
 
 Bytes usable_memory(const platform::Topology& topology, const platform::CgroupSupport& cgroups) {
@@ -89,7 +63,7 @@ LocalWorld::LocalWorld(LocalOptions options) : options_(std::move(options)), clo
   epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
   wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!epoll_ || !wake_) throw_errno("making an event queue");
-  watch(epoll_.get(), wake_.get(), kWakeToken);
+  watch(epoll_.get(), wake_.get(), kWakeToken, "its own calls");
   if (options_.nodes.empty()) options_.nodes.push_back(whole_machine(options_));
   for (const auto& node : options_.nodes)
     nodes_.push_back({std::set<int>(node.cpus.begin(), node.cpus.end()), node.memory});
@@ -99,7 +73,8 @@ LocalWorld::~LocalWorld() {
   for (pid_t pid : to_reap_) ::waitpid(pid, nullptr, 0);
   for (auto& [task, attempt] : attempts_) {
     kill_group(*attempt);
-    ::waitpid(attempt->child.pid, nullptr, 0);
+    for (const Seat& seat : attempt->seats)
+      if (!seat.ended) ::waitpid(seat.child.pid, nullptr, 0);
     release(*attempt);
   }
 }
@@ -141,7 +116,7 @@ struct LocalWorld::Carry {
   void operator()(const Continue& d) const {
     // One that was to be resized first, and was not, waits on: the refusal is on its way.
     if (Attempted* a = world.find(d.task, d.attempt);
-        a && !a->told_to_stop && d.epoch == a->last_epoch && !a->cpus.empty())
+        a && !a->told_to_stop && d.epoch == a->last_epoch && !a->held())
       world.answer(*a);
   }
   void operator()(const Hold& d) const {
@@ -196,164 +171,46 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   if (task.trial) a.cloned_at = task.trial->clone_epoch;
   a.plain = job.program.plain;
   a.stall_after = a.plain ? Seconds{std::numeric_limits<double>::infinity()} : job.limits.stall;
-  if (d.node < 0 || static_cast<std::size_t>(d.node) >= nodes_.size()) {
-    refuse(id, fmt::format("there is no node {} here", d.node));
+  if (const std::string why = take_seats(a, d); !why.empty()) {
+    refuse(id, why);
     return;
   }
-  a.node = d.node;
-  Node& node = node_of(a);
-  a.cpus = choose_cpus(options_.topology, node.free_cpus, d.granted.cores);
-  if (a.cpus.empty() || d.granted.memory > node.free_memory || d.granted.gpus > 0) {
-    refuse(id, fmt::format("{} asked for, but only {} cores and {} are free{}", text(d.granted),
-                           node.free_cpus.size(), text_bytes(node.free_memory),
-                           d.granted.gpus > 0 ? "; GPUs are not handed out here yet" : ""));
-    return;
-  }
-  for (int cpu : a.cpus) node.free_cpus.erase(cpu);
-  node.free_memory -= d.granted.memory;
-  a.counted = true;
   try {
     if (task.trial && task.trial->clone_from) copy_checkpoints(*task.trial->clone_from, d.task);
-    if (options_.cgroups.any()) a.cgroup.emplace(options_.cgroups, mark(d.task, d.attempt));
     launch(a, job);
   } catch (const std::exception& e) {
-    if (a.child.pid > 0) {
-      kill_group(a);
-      ::waitpid(a.child.pid, nullptr, 0);
-    }
+    kill_group(a);
+    for (const Seat& seat : a.seats)
+      if (seat.child.pid > 0) ::waitpid(seat.child.pid, nullptr, 0);
     release(a);
     refuse(id, e.what());
     return;
   }
-  if (options_.sensor) options_.sensor->attach(a.task, a.child.pid);
-  happened(TaskStarted{a.task, a.number, id, a.child.pid, a.child.started, a.cpus});
+  const Seat& first = a.seats.front();
+  if (options_.sensor && !a.gang()) options_.sensor->attach(a.task, first.child.pid);
+  happened(TaskStarted{a.task, a.number, id, first.child.pid, first.child.started, first.cpus});
   a.stretch_from = steady_clock::now();
   a.stall_at = after(a.stall_after);
   attempts_.emplace(a.task, std::move(attempt));
-  if (const int error = platform::open_gate(a.child)) {
-    const auto& program = job.program.built_in() ? options_.trainer : job.program.command.front();
-    a.verdict.emplace(
-        Failure::could_not_start,
-        fmt::format(
-            "{}: {}; is it installed, executable and in PATH{}?", program, std::strerror(error),
-            job.program.folder.empty() ? "" : ", and is the folder " + job.program.folder + " there"));
-  }
-}
-
-void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
-  const auto folder = task_folder(a.task);
-  std::filesystem::create_directories(folder);
-  a.begin = {.task = fmt::format("run {}, task {}", options_.run, a.task),
-             .attempt = a.number,
-             .epochs = job.epochs,
-             .seed = job.seed,
-             .folder = folder.string(),
-             .keep_checkpoints = job.keep_checkpoints,
-             .hyper = job.hyper,
-             .system = a.granted,
-             .drop = a.drop,
-             .cloned = a.cloned_at > 0};
-
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("making a socket");
-  a.socket.reset(ends[0]);
-  Descriptor theirs(ends[1]);
-  ::fcntl(a.socket.get(), F_SETFL, O_NONBLOCK);
-  const auto file = output_file(a.task);
-  Descriptor output(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-  if (!output) throw_errno("opening " + file.string());
-  a.output_from = ::lseek(output.get(), 0, SEEK_END);
-
-  platform::Launch launch;
-  launch.arguments = job.program.built_in()
-                         ? std::vector<std::string>{options_.trainer,  "train",     "--model",
-                                                    job.program.model, "--dataset", job.program.dataset}
-                         : job.program.command;
-  launch.environment = environment_for(a);
-  launch.environment["TANDEM_NODE"] = described(a).name;
-  launch.environment.insert(options_.environment.begin(), options_.environment.end());
-  if (!a.plain) launch.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
-  auto& all_cpus = launch.environment["TANDEM_CPUS"];
-  for (const auto& cpu : options_.topology.cpus)
-    all_cpus += (all_cpus.empty() ? "" : ",") + std::to_string(cpu.id);
-  if (!::getenv("OMP_WAIT_POLICY") && cpu_pressure() > kPressed)
-    launch.environment["OMP_WAIT_POLICY"] = "passive";
-  launch.mark = mark(a.task, a.number);
-  launch.inherited = theirs.get();
-  launch.output = output.get();
-  launch.cpus = a.cpus;
-  launch.folder = job.program.folder;
-  launch.data_limit = options_.cgroups.memory() ? 0 : a.granted.memory;
-  a.child = platform::launch(launch);
-  if (a.cgroup) a.cgroup->add(a.child.pid);
-  apply_limits(a, a.granted);
-  watch(epoll_.get(), a.socket.get(), token(a.task, false));
-  watch(epoll_.get(), a.child.pidfd.get(), token(a.task, true));
-}
-
-// Memory and speed; the cores are the caller's, because they must be taken from the free ones.
-void LocalWorld::apply_limits(Attempted& a, const Resources& granted) {
-  if (options_.cgroups.memory())
-    a.cgroup->set_memory(granted.memory);
-  else
-    platform::set_data_limit(platform::group_members(a.child.pid), granted.memory);
-
-  if (a.clock_limited) {
-    clocks_.restore(a.cpus);
-    a.clock_limited = false;
-  }
-  const double speed = granted.speed * described(a).speed;
-  if (speed >= 1) {
-    if (a.cgroup) a.cgroup->set_cpu(0);
-  } else if (std::string why; clocks_.usable(a.cpus, &why)) {
-    clocks_.limit(a.cpus, speed);
-    a.clock_limited = true;
-    remember_former_clocks();
-  } else if (options_.cgroups.cpu()) {
-    a.cgroup->set_cpu(speed * granted.cores);
-  } else {
-    throw SystemError(
-        fmt::format("a speed of {:.0f} % cannot be set here: {}; {}. Leave system.speed out, or see "
-                    "`tandem doctor`",
-                    speed * 100, why, options_.cgroups.why_cpu));
-  }
+  if (const std::string why = open_gates(a, job); !why.empty()) condemn(a, Failure::could_not_start, why);
 }
 
 void LocalWorld::resize(DecisionId id, const Resize& d) {
   Attempted& a = *find(d.task, d.attempt);
-  Node& node = node_of(a);
-  std::set<int> available = node.free_cpus;
-  available.insert(a.cpus.begin(), a.cpus.end());
-  std::vector<int> cpus = a.cpus;
-  if (d.granted.cores != static_cast<int>(a.cpus.size())) {
-    // A task that shrinks keeps some of its own CPUs, one that grows keeps them all where it can.
-    cpus = choose_cpus(options_.topology,
-                       d.granted.cores < static_cast<int>(a.cpus.size())
-                           ? std::set<int>(a.cpus.begin(), a.cpus.end())
-                           : available,
-                       d.granted.cores);
-  }
-  if (cpus.empty() || d.granted.memory - a.granted.memory > node.free_memory) {
-    refuse(id, fmt::format("{} asked for, but only {} cores and {} more are free", text(d.granted),
-                           node.free_cpus.size(), text_bytes(node.free_memory)));
+  const auto cpus = cpus_for(a, d.granted);
+  if (!cpus) {
+    const Node& node = node_of(a.seats.front());
+    refuse(id, fmt::format("{} asked for, but only {} cores and {} more are free{}", text(d.granted),
+                           node.free_cpus.size(), text_bytes(node.free_memory),
+                           a.gang() ? " on its first node, or less on another" : ""));
     return;
   }
-  const auto former_cpus = a.cpus;
   try {
-    if (a.clock_limited) clocks_.restore(a.cpus);
-    a.clock_limited = false;
-    a.cpus = cpus;
-    apply_limits(a, d.granted);
+    reseat(a, *cpus, d.granted);
   } catch (const SystemError& e) {
-    a.cpus = former_cpus;
-    apply_limits(a, a.granted);
     refuse(id, e.what());
     return;
   }
-  platform::set_affinity(a.cgroup ? a.cgroup->processes() : platform::group_members(a.child.pid), a.cpus);
-  node.free_cpus = std::move(available);
-  for (int cpu : a.cpus) node.free_cpus.erase(cpu);
-  node.free_memory -= d.granted.memory - a.granted.memory;
   a.granted = d.granted;
   a.news = d.granted;
   a.begin.system = d.granted;
@@ -363,13 +220,11 @@ void LocalWorld::resize(DecisionId id, const Resize& d) {
 // Only a task that waits for an answer: one at work keeps its CPUs until it reports.
 void LocalWorld::hold(Attempted& a) {
   if (!a.owes_answer || a.told_to_stop) return;
-  if (a.clock_limited) {
-    clocks_.restore(a.cpus);
-    a.clock_limited = false;
-    remember_former_clocks();
+  for (Seat& seat : a.seats) {
+    restore_clock(seat);
+    node_of(seat).free_cpus.insert(seat.cpus.begin(), seat.cpus.end());
+    seat.cpus.clear();
   }
-  node_of(a).free_cpus.insert(a.cpus.begin(), a.cpus.end());
-  a.cpus.clear();
   a.rested = true;
 }
 
@@ -377,15 +232,17 @@ void LocalWorld::stop(Attempted& a) {
   if (a.told_to_stop) return;
   a.told_to_stop = true;
   a.kill_at = after(options_.grace);
-  if (a.cpus.empty()) {  // held: its CPUs are others' by now, and what it does to end would be in their way
+  if (a.held()) {  // its CPUs are others' by now, and what it does to end would be in their way
     std::vector<int> all;
     for (const auto& cpu : options_.topology.cpus) all.push_back(cpu.id);
-    platform::step_aside(a.cgroup ? a.cgroup->processes() : platform::group_members(a.child.pid), all);
+    for (const Seat& seat : a.seats) platform::step_aside(processes_of(seat), all);
   }
-  if (a.owes_answer)
+  if (a.owes_answer) {
     answer(a);
-  else
-    ::kill(-a.child.pid, SIGTERM);  // an epoch can be long; its checkpoint is safe
+    return;
+  }
+  for (const Seat& seat : a.seats)
+    if (!seat.ended) ::kill(-seat.child.pid, SIGTERM);  // an epoch can be long; its checkpoint is safe
 }
 
 void LocalWorld::answer(Attempted& a) {
@@ -418,11 +275,11 @@ std::vector<Event> LocalWorld::wait(Seconds at_most) {
       [[maybe_unused]] auto got = ::read(wake_.get(), &drained, sizeof(drained));
       continue;
     }
-    const auto task = static_cast<TaskId>(what >> 1);
-    auto found = attempts_.find(task);
+    const Spoke spoke = who_spoke(what);
+    auto found = attempts_.find(spoke.task);
     if (found == attempts_.end()) continue;  // its process ended earlier in this batch
     heard(*found->second);
-    if (what & 1) ended(task);
+    if (spoke.process) ended(spoke.task, spoke.rank);
   }
   check_deadlines();
   std::vector<Event> out(std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.end()));
@@ -500,43 +357,23 @@ void LocalWorld::condemn(Attempted& a, Failure failure, const std::string& detai
   kill_group(a);
 }
 
-void LocalWorld::kill_group(Attempted& a) {
-  ::kill(-a.child.pid, SIGKILL);
-  if (a.cgroup) a.cgroup->kill_all();
-}
-
-// The leader is dead: end what it left behind, give everything back, and say what became of it.
-void LocalWorld::ended(TaskId task) {
-  auto node = attempts_.extract(task);
-  Attempted& a = *node.mapped();
-  siginfo_t info{};
-  // Not reaped before the next wait: until then a sensor can still read its last numbers from /proc.
-  constexpr int kLook = WEXITED | WNOHANG | WNOWAIT;
-  if (::waitid(P_PIDFD, static_cast<id_t>(a.child.pidfd.get()), &info, kLook) != 0 || info.si_pid == 0) {
-    attempts_.insert(std::move(node));
-    return;
-  }
-  to_reap_.push_back(a.child.pid);
-  kill_group(a);
-  if (!a.cgroup)  // children that left the group carry the mark
-    for (pid_t pid : platform::marked_processes(mark(a.task, a.number))) ::kill(pid, SIGKILL);
-  const Ending ending = judge(a, info.si_code, info.si_status, a.cgroup ? a.cgroup->oom_kills() : 0);
-  if (ending.well)
+// When the last of its processes is dead: end what they left behind, give everything back, and say what
+// became of it.
+void LocalWorld::ended(TaskId task, std::size_t rank) {
+  Attempted& a = *attempts_.at(task);
+  if (!seat_ended(a, rank)) return;
+  const auto node = attempts_.extract(task);
+  kill_marked(a);
+  if (!a.verdict)
     happened(TaskEnded{a.task, a.number, {}});
   else
-    happened(TaskFailed{
-        a.task, a.number, ending.failure, ending.detail, tail_of(output_file(a.task), a.output_from), {}});
+    happened(TaskFailed{a.task,
+                        a.number,
+                        a.verdict->first,
+                        a.verdict->second,
+                        tail_of(output_file(a.task), a.output_from),
+                        {}});
   release(a);
-}
-
-void LocalWorld::release(Attempted& a) {
-  if (a.clock_limited) {
-    clocks_.restore(a.cpus);
-    remember_former_clocks();
-  }
-  node_of(a).free_cpus.insert(a.cpus.begin(), a.cpus.end());
-  if (std::exchange(a.counted, false)) node_of(a).free_memory += a.granted.memory;
-  a.cgroup.reset();
 }
 
 // ---- deadlines ----
@@ -597,7 +434,9 @@ std::vector<Event> LocalWorld::reconcile(const View& view) {
   for (TaskId id : view.holding) {
     const auto& task = view.tasks[static_cast<std::size_t>(id)];
     const std::string name = mark(id, task.attempt);
-    if (auto left = platform::Cgroup::find(options_.cgroups, name)) left->kill_all();
+    for (std::size_t rank = 0; rank <= task.more.size(); ++rank)
+      if (auto left = platform::Cgroup::find(options_.cgroups, cgroup_name(id, task.attempt, rank)))
+        left->kill_all();
     if (task.pid > 0 && platform::start_time_of(static_cast<pid_t>(task.pid)) == task.pid_started)
       ::kill(-static_cast<pid_t>(task.pid), SIGKILL);
     // Until none is left: a new attempt must be alone with its files.
@@ -658,6 +497,10 @@ void LocalWorld::note(const Attempted& a, const std::string& line) {
 
 std::string LocalWorld::mark(TaskId task, Attempt attempt) const {
   return fmt::format("{}-{}-{}", options_.run, task, attempt);
+}
+
+std::string LocalWorld::cgroup_name(TaskId task, Attempt attempt, std::size_t rank) const {
+  return rank == 0 ? mark(task, attempt) : fmt::format("{}-rank-{}", mark(task, attempt), rank);
 }
 
 void LocalWorld::remember_former_clocks() {

@@ -7,6 +7,9 @@
 //   cores   sched_setaffinity over every thread, CPUs chosen by topology
 //   memory  cgroup v1 or v2, else RLIMIT_DATA of each process
 //   speed   cpufreq, else cgroup CPU quota, else refused
+// A gang is one process a node: rank 0 speaks, and its end is not the attempt's before all others ended too.
+// If one of them ends badly, the others are ended and the attempt has failed, once. Gangs are not measured: a
+// sensor follows one process.
 // A program that sends no report for its limits.stall, breaks the protocol or outlives its Stop by `grace` is
 // ended with its whole group. The machine may be split into nodes (LocalNode), to try a cluster's policies.
 #pragma once
@@ -15,6 +18,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -79,26 +83,37 @@ class LocalWorld final : public control::World {
   void stop(Attempted&);
   void answer(Attempted&);
 
-  void apply_limits(Attempted&, const Resources&);
-  void release(Attempted&);
+  // processes and what they sit on (world_seats.cpp)
+  std::string take_seats(Attempted&, const Start&);  // why not
   void launch(Attempted&, const spec::TrainJob&);
+  void launch_rank(Attempted&, std::size_t rank, platform::Launch);
+  std::string open_gates(Attempted&, const spec::TrainJob&);  // what went wrong
+  void apply_limits(Seat&, const Resources&);
+  std::optional<std::vector<std::vector<int>>> cpus_for(const Attempted&, const Resources&);
+  void reseat(Attempted&, const std::vector<std::vector<int>>& cpus, const Resources&);
+  void restore_clock(Seat&);
+  void kill_group(Attempted&);
+  void kill_marked(const Attempted&);
+  bool seat_ended(Attempted&, std::size_t rank);  // true: that was the last of them
+  void release(Attempted&);
+  std::vector<pid_t> processes_of(const Seat&) const;
   void heard(Attempted&);
   void heard_line(Attempted&, const std::string& line);
   void is_ready(Attempted&);
   void condemn(Attempted&, Failure, const std::string& detail);
-  void kill_group(Attempted&);
-  void ended(TaskId);
+  void ended(TaskId, std::size_t rank);
   void check_deadlines();
   int milliseconds_until_next(Seconds at_most) const;
   Attempted* find(TaskId, Attempt);
-  Node& node_of(const Attempted& a) { return nodes_[static_cast<std::size_t>(a.node)]; }
-  const LocalNode& described(const Attempted& a) const {
-    return options_.nodes[static_cast<std::size_t>(a.node)];
+  Node& node_of(const Seat& seat) { return nodes_[static_cast<std::size_t>(seat.node)]; }
+  const LocalNode& described(const Seat& seat) const {
+    return options_.nodes[static_cast<std::size_t>(seat.node)];
   }
   void refuse(DecisionId, const std::string& reason);
   void happened(EventBody);
   void note(const Attempted&, const std::string& line);
   std::string mark(TaskId, Attempt) const;
+  std::string cgroup_name(TaskId, Attempt, std::size_t rank) const;
   std::filesystem::path task_folder(TaskId task) const;
   std::filesystem::path output_file(TaskId) const;
   std::filesystem::path former_clocks_file() const { return options_.folder / "former-clocks.json"; }

@@ -1,6 +1,7 @@
 #include "runtime/slurm/agent.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 #include "base/error.h"
 #include "platform/process.h"
 #include "protocol/message.h"
+#include "runtime/local/attempt.h"
 #include "runtime/slurm/agent_link.h"
 
 namespace tandem::slurm {
@@ -38,17 +40,34 @@ std::vector<int> bound_cpus(int cores) {
   return cpus;
 }
 
+// Free now on this node; who takes it first has it.
+int free_port() {
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  socklen_t size = sizeof(at);
+  auto* generic = reinterpret_cast<sockaddr*>(&at);
+  if (!socket || ::bind(socket.get(), generic, size) != 0 || ::getsockname(socket.get(), generic, &size) != 0)
+    throw_errno("looking for a free port");
+  return ntohs(at.sin_port);
+}
+
 // One run of one program.
 class Agent {
  public:
-  explicit Agent(const Ticket& ticket) : ticket_(ticket), record_(new_record(ticket)) {}
+  Agent(const Ticket& ticket, std::size_t rank) : ticket_(ticket), record_(new_record(ticket)), rank_(rank) {}
 
   int run() {
     signals_ = catch_signals();
     world_ = AgentLink(ticket_);
     if (!world_) return give_up("Tandem cannot be reached; is its machine's firewall open to the nodes?");
-    begin();
-    if (!join()) return give_up("Tandem did not want this attempt any more");
+    const bool follows = rank_ > 0;  // then where they meet is known with Go
+    if (!ticket_.nodes.empty() && !follows) port_ = free_port();
+    if (!follows) begin();
+    if (!join())
+      return give_up(ticket_.nodes.empty() ? "Tandem did not want this attempt any more"
+                                           : "Tandem did not let it begin: did all of its gang come?");
+    if (follows) begin();
     if (const int error = platform::open_gate(child_))
       record_.could_not_start =
           ticket_.command[0] + ": " + ::strerror(error) + "; is it installed on the node?";
@@ -67,9 +86,15 @@ class Agent {
     platform::Launch launch;
     launch.arguments = ticket_.command;
     launch.environment = ticket_.environment;
-    launch.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
+    if (!ticket_.nodes.empty()) {
+      launch.environment.merge(local::gang_environment(rank_, ticket_.nodes.size(), ticket_.master, port_));
+      launch.environment["TANDEM_NODE"] = record_.node;
+    }
+    if (rank_ == 0) {
+      launch.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
+      launch.inherited = theirs.get();
+    }
     launch.mark = ticket_.mark;
-    launch.inherited = theirs.get();
     launch.output = output.get();
     launch.data_limit = ticket_.data_limit;
     launch.folder = ticket_.folder;
@@ -79,13 +104,14 @@ class Agent {
 
   bool join() {
     world_.send(Join{ticket_.mark, ticket_.token, record_.node, record_.job, child_.pid, child_.started,
-                     bound_cpus(ticket_.cores)});
+                     bound_cpus(ticket_.cores), port_});
     for (const double until = steady() + kPatience; world_ && !may_go_ && steady() < until && !asked_to_end_;)
       look();
     return may_go_ && world_;
   }
 
   void look() {
+    // A follower has no program before Go: then poll passes its descriptors over.
     std::array<pollfd, 4> on{{{world_.descriptor(), POLLIN, 0},
                               {program_.get(), POLLIN, 0},
                               {child_.pidfd.get(), POLLIN, 0},
@@ -123,18 +149,20 @@ class Agent {
   }
 
   void obey(const ToAgent& order) {
-    if (std::holds_alternative<Go>(order)) {
+    if (const auto* go = std::get_if<Go>(&order)) {
       may_go_ = true;
+      port_ = go->port;
     } else if (const auto* tell = std::get_if<Tell>(&order)) {
       const std::string line = tell->line + "\n";
       if (program_) [[maybe_unused]]
         auto sent = ::send(program_.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     } else if (const auto* signal = std::get_if<Signal>(&order)) {
       told_to_end_ = true;
+      asked_to_end_ = asked_to_end_ || !may_go_;  // it need not wait for the others of its gang any more
       if (signal->number == SIGKILL)
         kill_all();
       else
-        ::kill(-child_.pid, signal->number);
+        signal_program(signal->number);
     }
   }
 
@@ -162,14 +190,18 @@ class Agent {
       record_.asked_by_slurm = true;
   }
 
+  void signal_program(int number) {
+    if (child_.pid > 0) ::kill(-child_.pid, number);
+  }
+
   void ask_to_end() {
-    ::kill(-child_.pid, SIGTERM);
+    signal_program(SIGTERM);
     if (kill_at_ == 0) kill_at_ = steady() + ticket_.grace.value;
   }
 
   void kill_all() {
     kill_at_ = 0;
-    ::kill(-child_.pid, SIGKILL);
+    signal_program(SIGKILL);
     for (pid_t pid : platform::marked_processes(ticket_.mark)) ::kill(pid, SIGKILL);
   }
 
@@ -216,13 +248,17 @@ class Agent {
   protocol::LineReader said_;
   bool may_go_ = false, ended_ = false, asked_to_end_ = false, told_to_end_ = false;
   double kill_at_ = 0;
+  std::size_t rank_ = 0;
+  int port_ = 0;  // of a gang: where its programs meet
 };
 
 }  // namespace
 
-int run_agent(const Ticket& ticket) {
+int run_agent(const Ticket& whole) {
+  const std::size_t rank = whole.nodes.empty() ? 0 : rank_on(whole, new_record(whole).node);
+  const Ticket ticket = of_rank(whole, rank);
   if (!claim(ticket)) return kUsedTicket;
-  return Agent(ticket).run();
+  return Agent(ticket, rank).run();
 }
 
 }  // namespace tandem::slurm

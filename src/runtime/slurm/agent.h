@@ -2,8 +2,9 @@
 //
 // Least it can be: no root, no listening, one file read (the ticket), two written (claim, record). A ticket
 // is used once: the second agent that finds the claim ends at once, so a requeued job never runs beside its
-// successor. The program begins only after the world said Go. When the connection is lost, Tandem is gone as
-// far as this program is concerned: its socket is closed, it is asked to end, and after `grace` made to.
+// successor. Each process of a gang has an agent, which does all this for it. The program begins only after
+// the world said Go. When the connection is lost, Tandem is gone as far as this program is concerned: its
+// socket is closed, it is asked to end, and after `grace` made to.
 #pragma once
 
 #include "runtime/slurm/wire.h"

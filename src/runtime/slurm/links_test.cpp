@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "base/error.h"
 #include "runtime/slurm/agent.h"
 
 namespace tandem::slurm {
@@ -114,10 +115,10 @@ TEST_F(LinksTest, WhatIsForgottenCannotJoinAndIsCutOff) {
 TEST(Wire, EveryMessageIsReadAsItWasWritten) {
   auto bare = [](std::string text) { return text.substr(0, text.size() - 1); };
   for (const FromAgent& message :
-       {FromAgent(Join{"m", "t", "n0", 1, 2, 3, {0, 2}}), FromAgent(Said{"{}"}), FromAgent(Broke{"why"}),
-        FromAgent(Exited{}), FromAgent(StepEnded{"m", 3})})
+       {FromAgent(Join{"m", "t", "n0", 1, 2, 3, {0, 2}, 4711}), FromAgent(Said{"{}"}),
+        FromAgent(Broke{"why"}), FromAgent(Exited{}), FromAgent(StepEnded{"m", 3})})
     EXPECT_EQ(parse_from_agent(bare(line(message))), message) << line(message);
-  for (const ToAgent& message : {ToAgent(Go{}), ToAgent(Tell{"{}"}), ToAgent(Signal{9}),
+  for (const ToAgent& message : {ToAgent(Go{}), ToAgent(Go{4711}), ToAgent(Tell{"{}"}), ToAgent(Signal{9}),
                                  ToAgent(RunStep{"m", {"srun", "a b"}}), ToAgent(EndStep{"m"})})
     EXPECT_EQ(parse_to_agent(bare(line(message))), message) << line(message);
   EXPECT_THROW(parse_to_agent(R"(!{"run":{"mark":"m","command":[]}})"), protocol::ProtocolError);
@@ -129,6 +130,23 @@ TEST(Ticket, IsReadAsItWasWritten) {
   EXPECT_EQ(parse_ticket(text(ticket)), ticket);
   EXPECT_THROW(parse_ticket("{}"), std::exception);
   EXPECT_THROW(parse_ticket("no ticket"), std::exception);
+}
+
+TEST(Ticket, EachAgentOfAGangFindsItsOwnPartOfIt) {
+  Ticket ticket{"tandem:r:3:1:2", "t0", {"10.0.0.1"}, 7, {"go"}, {}, "/o", "/r", "/c"};
+  ticket.nodes = {"n2", "n0"};
+  ticket.tokens = {"t0", "t1"};
+  ticket.master = "10.0.0.2";
+  EXPECT_EQ(parse_ticket(text(ticket)), ticket);
+  EXPECT_EQ(rank_on(ticket, "n0"), 1u);
+  EXPECT_THROW(rank_on(ticket, "n1"), SystemError);
+  EXPECT_EQ(of_rank(ticket, rank_on(ticket, "n2")), ticket);
+  const Ticket own = of_rank(ticket, 1);
+  EXPECT_EQ(own.token, "t1");
+  EXPECT_NE(own.record, ticket.record);
+  EXPECT_NE(own.claim, ticket.claim);
+  EXPECT_EQ(split_rank(own.mark), (std::pair<std::string, std::size_t>(ticket.mark, 1)));
+  EXPECT_EQ(split_rank(ticket.mark), (std::pair<std::string, std::size_t>(ticket.mark, 0)));
 }
 
 }  // namespace

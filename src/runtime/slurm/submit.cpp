@@ -105,8 +105,8 @@ std::vector<std::string> sbatch(const Site& site, const Submission& s) {
       "sbatch",
       "--parsable",
       "--no-requeue",
-      "--nodes=1",
-      "--ntasks=1",
+      fmt::format("--nodes={}", s.nodes),
+      fmt::format("--ntasks={}", s.nodes),
       fmt::format("--cpus-per-task={}", s.granted.cores),
       fmt::format("--comment={}", text(s.mark)),
       fmt::format("--job-name=tandem-{}-{}", s.mark.run, s.mark.task),
@@ -127,10 +127,17 @@ std::vector<std::string> sbatch(const Site& site, const Submission& s) {
   add("reservation", site.reservation);
   const int gpus = gpus_of(s.granted);
   add("gres", gpus > 0 ? fmt::format("gpu:{}", gpus) : site.gres);
+  if (s.nodes > 1) out.push_back("--ntasks-per-node=1");
   out.push_back(s.script.string());
-  if (s.granted.speed < 1)  // Slurm sets clocks for steps, not for the batch script
-    out.insert(out.end(), {"srun", "--ntasks=1", fmt::format("--cpus-per-task={}", s.granted.cores),
-                           clock_option(site, s.granted.speed)});
+  // The batch script runs on one node; and Slurm sets clocks for steps, not for the script.
+  if (s.nodes > 1 || s.granted.speed < 1) {
+    out.insert(out.end(), {"srun", fmt::format("--ntasks={}", s.nodes),
+                           fmt::format("--cpus-per-task={}", s.granted.cores)});
+    if (s.nodes > 1)  // what becomes of the others when one ends is ours to say
+      out.insert(out.end(), {fmt::format("--nodes={}", s.nodes), "--ntasks-per-node=1", "--wait=0",
+                             "--kill-on-bad-exit=0", "--mpi=none"});
+    if (s.granted.speed < 1) out.push_back(clock_option(site, s.granted.speed));
+  }
   out.insert(out.end(), s.command.begin(), s.command.end());
   return out;
 }

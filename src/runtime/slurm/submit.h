@@ -45,10 +45,11 @@ void validate_run(std::string_view run);
 
 struct Submission {
   Mark mark;
-  std::string node;   // exactly there; empty: where Slurm likes
-  Resources granted;  // without memory, Slurm gives what the site gives to those who do not ask
+  std::string node;   // exactly there, of a gang with commas between them; empty: where Slurm likes
+  Resources granted;  // on each node; without memory, Slurm gives what the site gives to those who do not ask
   std::filesystem::path script, output, working_folder;
   std::vector<std::string> command;  // what the script becomes: the agent and its ticket
+  std::size_t nodes = 1;             // more: a gang, with an agent on each
 };
 
 // `--no-requeue`: an orphan never runs beside its successor. Throws UserError for a speed that cannot be

@@ -78,6 +78,22 @@ TEST(Sbatch, ASpeedIsAClockForAStepOrIsRefused) {
   EXPECT_TRUE(has(arguments, "--cpu-freq=1500000"));
 }
 
+TEST(Sbatch, AGangIsOneJobWithAnAgentOnEachOfItsNodes) {
+  auto submission = a_submission();
+  submission.node = "n0,n2";
+  submission.nodes = 2;
+  const auto arguments = sbatch({}, submission);
+  const auto script = std::find(arguments.begin(), arguments.end(), "/run/agent.sh");
+  ASSERT_NE(script, arguments.end());
+  const std::vector<std::string> options(arguments.begin(), script), run(script + 1, arguments.end());
+  for (const char* option : {"--nodes=2", "--ntasks=2", "--ntasks-per-node=1", "--nodelist=n0,n2",
+                             "--cpus-per-task=2", "--mem=512M"})
+    EXPECT_TRUE(has(options, option)) << option;
+  EXPECT_EQ(run.front(), "srun");
+  EXPECT_TRUE(has(run, "--kill-on-bad-exit=0")) << "what becomes of the others is ours to say";
+  EXPECT_EQ(run.back(), "/run/ticket; rm -rf ~");
+}
+
 TEST(Srun, AStepGetsExactlyWhatWasGranted) {
   Site site;
   site.full_clock = 2'000'000;

@@ -1,5 +1,7 @@
 #include "runtime/slurm/wire.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -42,6 +44,9 @@ std::string text(const Ticket& t) {
               {"data_limit", t.data_limit},
               {"folder", t.folder},
               {"cores", t.cores},
+              {"nodes", t.nodes},
+              {"tokens", t.tokens},
+              {"master", t.master},
               {"grace", t.grace.value}}
              .dump(1, ' ', false, Json::error_handler_t::replace) +
          "\n";
@@ -64,11 +69,41 @@ Ticket parse_ticket(const std::string& text) {
     json.at("folder").get_to(t.folder);
     json.at("cores").get_to(t.cores);
     json.at("grace").get_to(t.grace.value);
+    json.at("nodes").get_to(t.nodes);
+    json.at("tokens").get_to(t.tokens);
+    json.at("master").get_to(t.master);
+    if (t.nodes.size() != t.tokens.size()) throw SystemError("a ticket with more ranks than tokens");
     if (t.command.empty()) throw SystemError("a ticket without a command");
     return t;
   } catch (const Json::exception& e) {
     throw SystemError(std::string("that is no ticket of Tandem's: ") + e.what());
   }
+}
+
+std::size_t rank_on(const Ticket& ticket, const std::string& node) {
+  const auto found = std::find(ticket.nodes.begin(), ticket.nodes.end(), node);
+  if (found == ticket.nodes.end()) throw SystemError("the gang has no process on node '" + node + "'");
+  return static_cast<std::size_t>(found - ticket.nodes.begin());
+}
+
+Ticket of_rank(Ticket ticket, std::size_t rank) {
+  if (rank == 0) return ticket;
+  const std::string own = "-rank-" + std::to_string(rank);
+  ticket.mark = mark_of_rank(ticket.mark, rank);
+  ticket.token = ticket.tokens.at(rank);
+  ticket.record += own;
+  ticket.claim += own;
+  return ticket;
+}
+
+std::string mark_of_rank(const std::string& mark, std::size_t rank) {
+  return rank == 0 ? mark : mark + "#" + std::to_string(rank);
+}
+
+std::pair<std::string, std::size_t> split_rank(const std::string& mark) {
+  const auto at = mark.find('#');
+  if (at == std::string::npos) return {mark, 0};
+  return {mark.substr(0, at), static_cast<std::size_t>(std::atoll(mark.c_str() + at + 1))};
 }
 
 std::string line(const FromAgent& message) {
@@ -81,7 +116,8 @@ std::string line(const FromAgent& message) {
                      {"job", j.job},
                      {"pid", j.pid},
                      {"pid_started", j.pid_started},
-                     {"cpus", j.cpus}}}});
+                     {"cpus", j.cpus},
+                     {"port", j.port}}}});
     }
     std::string operator()(const Said& s) const { return relayed(s.line); }
     std::string operator()(const Broke& b) const { return ours({{"broke", b.why}}); }
@@ -99,7 +135,7 @@ std::string line(const ToAgent& message) {
   if (const auto* step = std::get_if<RunStep>(&message))
     return ours({{"run", {{"mark", step->mark}, {"command", step->command}}}});
   if (const auto* step = std::get_if<EndStep>(&message)) return ours({{"end", step->mark}});
-  return ours({{"go", true}});
+  return ours({{"go", std::get<Go>(message).port}});
 }
 
 FromAgent parse_from_agent(std::string_view line) try {
@@ -108,7 +144,7 @@ FromAgent parse_from_agent(std::string_view line) try {
   const auto [key, value] = read_ours(line);
   if (key == "join")
     return Join{value.at("mark"), value.at("token"),       value.at("node"), value.at("job"),
-                value.at("pid"),  value.at("pid_started"), value.at("cpus")};
+                value.at("pid"),  value.at("pid_started"), value.at("cpus"), value.at("port")};
   if (key == "broke") return Broke{value.get<std::string>()};
   if (key == "exited")
     if (auto record = record_from_json(value)) return Exited{*record};
@@ -122,7 +158,7 @@ ToAgent parse_to_agent(std::string_view line) try {
   if (line.starts_with('>')) return Tell{std::string(line.substr(1))};
   if (!line.starts_with('!')) throw ProtocolError("not a line for an agent");
   const auto [key, value] = read_ours(line);
-  if (key == "go") return Go{};
+  if (key == "go") return Go{value.is_number() ? value.get<int>() : 0};
   if (key == "signal") return Signal{value.get<int>()};
   if (key == "end") return EndStep{value.get<std::string>()};
   if (key == "run") {

@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -31,10 +32,22 @@ struct Ticket {
   int cores = 1;
   Seconds grace{5};    // between asking the program to end and making it
   std::string folder;  // where the program runs; empty: where the job does
+  // Of a gang, by rank; empty: the program is alone. All agents of it read the same ticket, and each finds
+  // its rank by the name of its node. The mark, token, record and claim above are rank 0's.
+  std::vector<std::string> nodes, tokens;
+  std::string master;  // the address of rank 0's node
   bool operator==(const Ticket&) const = default;
 };
 std::string text(const Ticket&);
 Ticket parse_ticket(const std::string&);  // SystemError for what is no ticket
+
+// The rank of the agent on this node; SystemError when the gang has no process there.
+std::size_t rank_on(const Ticket&, const std::string& node);
+// The ticket as the agent of this rank uses it: its own mark, token, record and claim.
+Ticket of_rank(Ticket, std::size_t rank);
+// "tandem:run:3:1:1#2" is rank 2's; rank 0 has the mark of the submission.
+std::string mark_of_rank(const std::string& mark, std::size_t rank);
+std::pair<std::string, std::size_t> split_rank(const std::string& mark);
 
 // ---- agent to world ----
 
@@ -42,6 +55,7 @@ struct Join {
   std::string mark, token, node;
   std::int64_t job = 0, pid = 0, pid_started = 0;
   std::vector<int> cpus;  // empty: Slurm did not bind it to any
+  int port = 0;           // of rank 0 of a gang: where the others find its program
   bool operator==(const Join&) const = default;
 };
 struct Said {  // by the program
@@ -65,7 +79,8 @@ using FromAgent = std::variant<Join, Said, Broke, Exited, StepEnded>;
 
 // ---- world to agent ----
 
-struct Go {  // let the program begin
+struct Go {      // let the program begin
+  int port = 0;  // of a gang: where it meets
   bool operator==(const Go&) const = default;
 };
 struct Tell {  // the program

@@ -36,7 +36,7 @@ SlurmWorld::SlurmWorld(SlurmOptions options) : options_(std::move(options)) {
 SlurmWorld::~SlurmWorld() {
   std::vector<SlurmJobId> jobs(to_cancel_.begin(), to_cancel_.end());
   for (auto& [task, a] : attempts_) {
-    if (links_) links_->send(text(mark_of(*a)), Signal{SIGKILL});
+    if (links_) signal(*a, SIGKILL);
     if (a->life && a->life->listed() && !a->in_pilot) jobs.push_back(*a->life->job());
   }
   for (auto& [node, pilot] : pilots_)
@@ -111,15 +111,15 @@ void SlurmWorld::start(DecisionId id, const Start& d, const View& view) {
     return;  // the same command again
   }
   const auto& task = view.tasks.at(static_cast<std::size_t>(d.task));
-  auto& node = nodes_.at(static_cast<std::size_t>(d.node));
-  if (!fits(node, kNothing, d.granted)) return refuse(id, no_room(node, d.granted));
   auto attempt = std::make_unique<Attempted>();
   Attempted& a = *attempt;
   a.task = d.task;
   a.number = d.attempt;
   a.node = d.node;
+  a.more = d.more;
   a.granted = d.granted;
   a.start_decision = id;
+  if (const Node* full = lacks_room(a, kNothing, d.granted)) return refuse(id, no_room(*full, d.granted));
   a.job = view.jobs.at(static_cast<std::size_t>(task.job)).spec;
   if (task.trial) {
     a.job.hyper = task.trial->hyper;
@@ -138,22 +138,21 @@ void SlurmWorld::start(DecisionId id, const Start& d, const View& view) {
                   .system = a.granted,
                   .drop = d.drop,
                   .cloned = a.talk.cloned_at > 0};
-  take(a.node, kNothing, a.granted);
+  take(a, kNothing, a.granted);
   attempts_.emplace(a.task, std::move(attempt));
   submit(a);
 }
 
 void SlurmWorld::resize(DecisionId id, Attempted& a, const Resize& d) {
-  const auto& node = nodes_.at(static_cast<std::size_t>(a.node));
   if (a.told_to_stop || a.verdict) return refuse(id, "it is being ended");
   if (a.resize || a.move == Move::resized || a.move == Move::renewed)
     return refuse(id, "it is being moved already");
   if (!a.parked && d.granted == a.granted) return happened(SystemChanged{a.task, a.number, id, a.granted});
   const Resources held = a.holds();
-  if (!fits(node, held, d.granted)) return refuse(id, no_room(node, d.granted));
+  if (const Node* full = lacks_room(a, held, d.granted)) return refuse(id, no_room(*full, d.granted));
   const bool at_work = a.life && a.life->stage() == Stage::running && !a.parked;
   if (at_work && !a.talk.movable()) return refuse(id, kNoCheckpoints);
-  take(a.node, held, d.granted);
+  take(a, held, d.granted);
   a.before_resize = a.granted;
   a.granted = a.talk.begin.system = d.granted;
   a.resize = id;
@@ -171,7 +170,7 @@ void SlurmWorld::leave(Attempted& a) {
     a.talk.gated = true;
     tell(a, answer(a.talk, true, steady()));
   } else {
-    links_->send(text(mark_of(a)), Signal{SIGTERM});
+    signal(a, SIGTERM);
   }
 }
 
@@ -181,7 +180,7 @@ void SlurmWorld::hold(Attempted& a) {
   if (!a.talk.owes_answer || a.told_to_stop || a.verdict || a.move != Move::none || !a.talk.keeps_checkpoints)
     return;
   a.parked = true;
-  take(a.node, a.granted, a.holds());
+  take(a, a.granted, a.holds());
   a.move = Move::parked;
   leave(a);
 }
@@ -215,7 +214,7 @@ void SlurmWorld::stop(Attempted& a) {
   if (a.talk.owes_answer)
     tell(a, answer(a.talk, true, steady()));
   else
-    links_->send(text(mark_of(a)), Signal{SIGTERM});  // an epoch can be long; its checkpoint is safe
+    signal(a, SIGTERM);  // an epoch can be long; its checkpoint is safe
 }
 
 // ---- waiting ----
@@ -245,6 +244,7 @@ bool SlurmWorld::look(Seconds at_most) {
   look_for_records();
   check_deadlines();
   if (links_) look_after_pilots();
+  look_after_gangs();
   settle();
   cancel_jobs();
   ask_queue();
@@ -261,7 +261,7 @@ void SlurmWorld::check_deadlines() {
     if (a.kill_at && moment >= *a.kill_at) {
       a.kill_at.reset();
       a.cancel_at = moment + options_.grace;
-      links_->send(text(mark_of(a)), Signal{SIGKILL});
+      signal(a, SIGKILL);
     }
     if (a.cancel_at && moment >= *a.cancel_at) {
       a.cancel_at.reset();
@@ -289,6 +289,8 @@ Seconds SlurmWorld::until_next(Seconds at_most) const {
     not_after(a->kill_at);
     not_after(a->cancel_at);
     not_after(a->stall_at);
+    for (const auto& follower : a->followers)
+      if (a->exit && follower.over_at && *follower.over_at > moment) not_after(follower.over_at);
     if (a->life && a->life->wants_record()) wait = std::min(wait, Seconds{0.5});
   }
   if (!queue_asked_ && (!attempts_.empty() || !pilots_.empty())) not_after(next_queue_);
@@ -314,11 +316,20 @@ std::string SlurmWorld::no_room(const Node& node, const Resources& wanted) const
                      node.name);
 }
 
-void SlurmWorld::take(NodeId id, const Resources& before, const Resources& now) {
-  auto& node = nodes_.at(static_cast<std::size_t>(id));
-  node.free_cores += before.cores - now.cores;
-  node.free_memory += before.memory - now.memory;
-  node.free_gpus += gpus_of(before) - gpus_of(now);
+void SlurmWorld::take(const Attempted& a, const Resources& before, const Resources& now) {
+  for (const NodeId id : nodes_of(a)) {
+    auto& node = nodes_.at(static_cast<std::size_t>(id));
+    node.free_cores += before.cores - now.cores;
+    node.free_memory += before.memory - now.memory;
+    node.free_gpus += gpus_of(before) - gpus_of(now);
+  }
+}
+
+const SlurmWorld::Node* SlurmWorld::lacks_room(const Attempted& a, const Resources& before,
+                                               const Resources& now) const {
+  for (const NodeId id : nodes_of(a))
+    if (const auto& node = nodes_.at(static_cast<std::size_t>(id)); !fits(node, before, now)) return &node;
+  return nullptr;
 }
 
 SlurmWorld::Attempted* SlurmWorld::find(TaskId task, Attempt attempt) {

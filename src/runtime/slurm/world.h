@@ -15,6 +15,10 @@
 // report (or at once, when it is at work: it then repeats that epoch) and goes on from its checkpoint in a
 // new job, in the same attempt. One that keeps none is not resized, and keeps its cores while it is held.
 //
+// A gang is one job with an agent on each of its nodes, all of which join: they are let go together, and the
+// job is over for us when each has said that its program ended. Rank 0 speaks; when another ends badly, the
+// whole attempt has failed. Gangs are never steps of pilots (world_gangs.cpp).
+//
 // A token is new for each submission and each start of Tandem, so what a crash left in Slurm's queue cannot
 // join: `reconcile` cancels it by its comment, and what turns up later is cancelled when it is seen.
 #pragma once
@@ -80,6 +84,7 @@ class SlurmWorld final : public control::World {
     Bytes free_memory = 0;
     int free_gpus = 0;
     Seconds pilots_from{};  // steady; later when one could not be started
+    std::string address{};
   };
   struct Pilot {
     int number = 1;  // of its node
@@ -91,10 +96,20 @@ class SlurmWorld final : public control::World {
   };
   // Why a job is ended that shall go on in another one.
   enum class Move { none, parked, resized, renewed };
+  // A process of a gang that is not rank 0, in the present submission.
+  struct Follower {
+    bool joined = false;
+    std::optional<Seconds> over_at;  // steady; by then nothing of it is left
+  };
   struct Attempted {
     TaskId task = 0;
     Attempt number = 1;
     NodeId node = 0;
+    std::vector<NodeId> more;         // of a gang: the nodes of the other ranks
+    std::vector<Follower> followers;  // as many
+    std::optional<Join> join;         // of rank 0, until all are there
+    std::optional<ExitRecord> exit;   // of rank 0, until all have ended
+    bool let_go = false;              // its programs have begun
     Resources granted;
     DecisionId start_decision = 0;
     bool started = false;  // TaskStarted was said
@@ -117,7 +132,7 @@ class SlurmWorld final : public control::World {
     Seconds next_cancel;
     std::int64_t epoch_at_submit = 0;
     std::uintmax_t output_from = 0;
-    Resources holds() const {  // of its node, in our books
+    Resources holds() const {  // of each node, in our books
       Resources held = granted;
       if (parked) held.cores = 0;
       return held;
@@ -148,6 +163,19 @@ class SlurmWorld final : public control::World {
   bool look(Seconds at_most);
   void check_deadlines();
   Seconds until_next(Seconds at_most) const;
+  // gangs (world_gangs.cpp)
+  std::vector<NodeId> nodes_of(const Attempted&) const;
+  std::vector<std::string> marks_of(const Attempted&) const;  // of its agents, by rank
+  void make_gang_ticket(const Attempted&, Ticket&);
+  bool signal(Attempted&, int number);  // all of it; false: rank 0 cannot be reached
+  void forget(const Attempted&);
+  void heard_follower(Attempted&, std::size_t rank, const FromAgent&);
+  void follower_exited(Attempted&, std::size_t rank, const ExitRecord&);
+  void follower_left(Attempted&, std::size_t rank);
+  bool waits_for_followers(const Attempted&) const;
+  void rank_0_exited(Attempted&, const ExitRecord&);
+  void begin_together(Attempted&);
+  void look_after_gangs();
   // nodes (world_nodes.cpp)
   std::vector<NodeJoined> learn_nodes(const SlurmNodes&);  // those that changed
   void ask_nodes();
@@ -170,7 +198,8 @@ class SlurmWorld final : public control::World {
   // pilots (world_pilots.cpp)
   Mark mark_of_pilot(NodeId, int number) const;
   Resources asked_for(const Attempted&) const;
-  Resources room_outside(const Attempted& but) const;
+  Resources room_outside(const Attempted& but, NodeId) const;
+  void make_room_for_gang(const Attempted&);
   Pilot* pilot_for(const Attempted&);
   Pilot* start_pilot(NodeId, const Resources& size);
   void join_pilot(Attempted&, Pilot&);
@@ -185,8 +214,9 @@ class SlurmWorld final : public control::World {
 
   bool fits(const Node&, const Resources& before, const Resources& now) const;
   std::string no_room(const Node&, const Resources& wanted) const;
-  // `now` instead of `before`.
-  void take(NodeId, const Resources& before, const Resources& now);
+  // `now` instead of `before`, on each of its nodes.
+  void take(const Attempted&, const Resources& before, const Resources& now);
+  const Node* lacks_room(const Attempted&, const Resources& before, const Resources& now) const;
   Attempted* find(TaskId, Attempt);
   Attempted* find(const std::string& mark);
   Mark mark_of(const Attempted& a) const { return {options_.run, a.task, a.number, a.submission}; }

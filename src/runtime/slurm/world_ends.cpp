@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
+
 #include "runtime/local/attempt.h"
 #include "runtime/slurm/clock.h"
 #include "runtime/slurm/world.h"
@@ -18,8 +20,10 @@ const Resources kNothing{0, 0, 1.0};
 void SlurmWorld::heard(const std::string& mark, const FromAgent& message) {
   if (const auto parsed = parse_mark(mark); parsed && parsed->attempt == 0)
     return heard_pilot(*parsed, message);
-  Attempted* a = find(mark);
+  const auto [of_submission, rank] = split_rank(mark);
+  Attempted* a = find(of_submission);
   if (!a || !a->life) return;
+  if (rank > 0) return heard_follower(*a, rank, message);
   if (const auto* join = std::get_if<Join>(&message))
     joined(*a, *join);
   else if (const auto* line = std::get_if<Said>(&message))
@@ -27,21 +31,36 @@ void SlurmWorld::heard(const std::string& mark, const FromAgent& message) {
   else if (const auto* broke = std::get_if<Broke>(&message))
     condemn(*a, Failure::bad_report, broke->why);
   else if (const auto* exited = std::get_if<Exited>(&message))
-    a->life->recorded(exited->record);
+    rank_0_exited(*a, exited->record);
 }
 
 void SlurmWorld::left(const std::string& mark) {
   if (const auto parsed = parse_mark(mark); parsed && parsed->attempt == 0) return pilot_left(*parsed);
-  if (Attempted* a = find(mark); a && a->life) a->life->left(steady());
+  const auto [of_submission, rank] = split_rank(mark);
+  Attempted* a = find(of_submission);
+  if (!a || !a->life) return;
+  if (rank > 0) return follower_left(*a, rank);
+  if (!a->exit) a->life->left(steady());
 }
 
 void SlurmWorld::joined(Attempted& a, const Join& join) {
   if (a.told_to_stop || a.verdict || a.move != Move::none || a.life->wants_cancel()) {
-    links_->forget(text(mark_of(a)));  // too late: nothing of it has run
+    forget(a);  // too late: nothing of it has run
     return;
   }
   a.life->joined(steady());
-  links_->send(text(mark_of(a)), Go{});
+  a.join = join;
+  begin_together(a);
+}
+
+// Its programs begin, once all of them can.
+void SlurmWorld::begin_together(Attempted& a) {
+  const bool all =
+      std::all_of(a.followers.begin(), a.followers.end(), [](const Follower& f) { return f.joined; });
+  if (!a.join || !all) return;
+  const Join join = *std::exchange(a.join, std::nullopt);
+  a.let_go = true;
+  for (const auto& mark : marks_of(a)) links_->send(mark, Go{join.port});
   a.talk.stretch_from = a.began = steady();
   if (!a.talk.plain()) a.stall_at = steady() + a.job.limits.stall;
   if (!std::exchange(a.started, true))
@@ -94,7 +113,7 @@ void SlurmWorld::condemn(Attempted& a, Failure failure, const std::string& why) 
   if (!a.verdict) a.verdict.emplace(failure, why);
   a.stall_at.reset();
   if (!a.life) return;
-  if (!links_->send(text(mark_of(a)), Signal{SIGKILL})) a.life->cancel(why);
+  if (!signal(a, SIGKILL)) a.life->cancel(why);
 }
 
 // ---- how it ends ----
@@ -105,7 +124,7 @@ void SlurmWorld::over(Attempted& a) {
   const bool time_was_up = ended.end == End::timed_out ||
                            (ended.record && ended.record->asked_by_slurm && a.life->time_is_up(steady()));
   const std::string mark = text(mark_of(a));
-  links_->forget(mark);
+  forget(a);
   if (ended.ran) short_in_a_row_ = steady() - a.began < options_.short_task ? short_in_a_row_ + 1 : 0;
   if (a.in_pilot)
     leave_pilot(a, ended.record.has_value());
@@ -135,7 +154,7 @@ void SlurmWorld::over(Attempted& a) {
 
 void SlurmWorld::back_to_former_size(Attempted& a, const std::string& why) {
   refuse(*std::exchange(a.resize, std::nullopt), "Slurm does not take it: " + why);
-  take(a.node, a.granted, a.before_resize);
+  take(a, a.granted, a.before_resize);
   a.granted = a.talk.begin.system = a.before_resize;
   submit(a);
 }
@@ -152,7 +171,7 @@ void SlurmWorld::fail(Attempted& a, Failure failure, const std::string& detail) 
 void SlurmWorld::finish(TaskId task, EventBody last) {
   const auto node = attempts_.extract(task);
   const Attempted& a = *node.mapped();
-  take(a.node, a.holds(), kNothing);
+  take(a, a.holds(), kNothing);
   happened(std::move(last));
 }
 

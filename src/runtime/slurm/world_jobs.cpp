@@ -33,6 +33,10 @@ void SlurmWorld::submit(Attempted& a) {
   ++a.submission;
   a.submit_unsure = a.in_pilot = a.step_sent = false;
   a.talk.begin_again(steady());
+  a.followers.assign(a.more.size(), {});
+  a.join.reset();
+  a.exit.reset();
+  a.let_go = false;
   a.epoch_at_submit = a.talk.counted_before;
   a.asked = asked_for(a);
   a.life.emplace(options_.life);
@@ -68,14 +72,17 @@ void SlurmWorld::submit_job(Attempted& a) {
 }
 
 Submission SlurmWorld::submission_for(const Attempted& a) const {
-  Resources granted = a.asked;
+  std::string names;
+  for (const NodeId node : nodes_of(a))
+    names += (names.empty() ? "" : ",") + nodes_.at(static_cast<std::size_t>(node)).name;
   return {.mark = mark_of(a),
-          .node = nodes_.at(static_cast<std::size_t>(a.node)).name,
-          .granted = granted,
+          .node = names,
+          .granted = a.asked,
           .script = options_.folder / "slurm/run-agent.sh",
           .output = output_file(a.task),
           .working_folder = std::filesystem::current_path(),
-          .command = {options_.agent, job_file(mark_of(a), "ticket.json").string()}};
+          .command = {options_.agent, job_file(mark_of(a), "ticket.json").string()},
+          .nodes = 1 + a.more.size()};
 }
 
 Ticket SlurmWorld::blank_ticket(const Mark& mark) {
@@ -106,6 +113,7 @@ Ticket SlurmWorld::ticket_for(const Attempted& a) {
   ticket.environment["TANDEM_NODE"] = nodes_[static_cast<std::size_t>(a.node)].name;
   ticket.cores = a.granted.cores;
   ticket.environment.insert(options_.environment.begin(), options_.environment.end());
+  make_gang_ticket(a, ticket);
   return ticket;
 }
 
@@ -181,7 +189,7 @@ void SlurmWorld::look_for_records() {
     if (const auto record = read_record(job_file(mark, "exit.json"), text(mark))) life.recorded(*record);
   };
   for (auto& [task, a] : attempts_)
-    if (a->life) look(*a->life, mark_of(*a));
+    if (a->life && !waits_for_followers(*a)) look(*a->life, mark_of(*a));
   for (auto& [node, pilot] : pilots_) look(pilot.life, mark_of_pilot(node, pilot.number));
 }
 

@@ -69,6 +69,7 @@ std::vector<NodeJoined> SlurmWorld::learn_nodes(const SlurmNodes& found) {
     if (!ours || !node.usable()) continue;
     auto at = std::find_if(now.begin(), now.end(), [&](const Node& n) { return n.name == node.name; });
     if (at == now.end()) at = now.insert(now.end(), Node{node.name, "", kAway});
+    at->address = node.address;
     at->capacity = with_gpus(Resources{node.cpus, node.memory, 1.0}, gpus_in(node.gres));
     at->type = fmt::format("{}, {} cpus{}", node.architecture.empty() ? "unknown" : node.architecture,
                            node.cpus, node.gres.empty() ? "" : ", " + node.gres);

@@ -71,20 +71,33 @@ Resources SlurmWorld::asked_for(const Attempted& a) const {
   return asked;
 }
 
-// What no job and no pilot of ours holds.
-Resources SlurmWorld::room_outside(const Attempted& but) const {
-  Resources room = nodes_.at(static_cast<std::size_t>(but.node)).capacity;
-  if (const auto pilot = pilots_.find(but.node); pilot != pilots_.end())
-    room = minus(room, pilot->second.size);
-  for (const auto& [task, a] : attempts_)
-    if (a.get() != &but && a->node == but.node && a->life && !a->in_pilot) room = minus(room, a->asked);
+// What no job and no pilot of ours holds of the node.
+Resources SlurmWorld::room_outside(const Attempted& but, NodeId node) const {
+  Resources room = nodes_.at(static_cast<std::size_t>(node)).capacity;
+  if (const auto pilot = pilots_.find(node); pilot != pilots_.end()) room = minus(room, pilot->second.size);
+  for (const auto& [task, a] : attempts_) {
+    const auto on = nodes_of(*a);
+    const bool there = std::find(on.begin(), on.end(), node) != on.end();
+    if (a.get() != &but && there && a->life && !a->in_pilot) room = minus(room, a->asked);
+  }
   return room;
+}
+
+// A gang is a job of its own: a pilot in its way takes no new tasks, and ends with its last.
+void SlurmWorld::make_room_for_gang(const Attempted& a) {
+  for (const NodeId node : nodes_of(a))
+    if (const auto pilot = pilots_.find(node); pilot != pilots_.end() && !has(room_outside(a, node), a.asked))
+      pilot->second.retired = true;
 }
 
 // One that takes the task, made if that is worth it; null: the task shall be a job of its own.
 SlurmWorld::Pilot* SlurmWorld::pilot_for(const Attempted& a) {
+  if (!a.more.empty()) {
+    make_room_for_gang(a);
+    return nullptr;
+  }
   const auto found = pilots_.find(a.node);
-  const Resources outside = room_outside(a);
+  const Resources outside = room_outside(a, a.node);
   if (found != pilots_.end()) {
     Pilot& pilot = found->second;
     if (pilot.retired) return nullptr;

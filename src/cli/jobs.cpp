@@ -78,6 +78,12 @@ std::string where_is(const json& job) {
   return fmt::format("{} and {} more", word(job["node"]), job["nodes"].size() - 1);
 }
 
+std::string asks_for(const json& job) {
+  const std::string each = text(resources_from_json(job["resources"]));
+  return job.contains("on_nodes") ? fmt::format("{} on each of {} nodes", each, job["on_nodes"].get<int>())
+                                  : each;
+}
+
 int queue(const Options& options) {
   ServerClient client(options.server);
   const json answer = client.ask("GET", options.all ? "/v1/jobs" : "/v1/jobs?state=" + options.state);
@@ -90,8 +96,8 @@ int queue(const Options& options) {
     const bool ran = job["started"].is_number();
     const double end = job["ended"].is_number() ? job["ended"].get<double>() : now;
     rows.push_back({std::to_string(job["job"].get<int>()), word(job["name"]), word(job["state"]),
-                    std::to_string(job["priority"].get<int>()), text(resources_from_json(job["resources"])),
-                    where_is(job), clock_time(job["submitted"]),
+                    std::to_string(job["priority"].get<int>()), asks_for(job), where_is(job),
+                    clock_time(job["submitted"]),
                     ran ? text(Seconds{std::max(0.0, end - job["started"].get<double>())}) : "-",
                     job["epochs"].get<int>() > 0
                         ? fmt::format("{}/{}", job["reported"].get<int>(), job["epochs"].get<int>())

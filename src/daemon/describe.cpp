@@ -84,6 +84,7 @@ json job_json(const View& view, const JobView& job) {
            {"epochs", job.spec.epochs},
            {"reported", task ? task->reported() : 0},
            {"energy", energy_json(view, job)}};
+  if (job.spec.nodes > 1) out["on_nodes"] = job.spec.nodes;
   if (job.spec.place.deadline) out["deadline"] = (job.submitted_at + *job.spec.place.deadline).value;
   if (task && task->attempt > 0) {
     out["node"] = view.nodes[static_cast<std::size_t>(task->node)].name;

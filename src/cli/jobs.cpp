@@ -166,6 +166,15 @@ int nodes(const Options& options) {
   return kDone;
 }
 
+// "12.3 s ± 8 %": nine of ten earlier predictions were no further off.
+std::string expected_time(const json& considered) {
+  if (!considered["expected_seconds"].is_number()) return "not known";
+  const std::string time = text(Seconds{considered["expected_seconds"].get<double>()});
+  return considered["expected_within"].is_number()
+             ? fmt::format("{} ± {:.0f} %", time, 100 * considered["expected_within"].get<double>())
+             : time;
+}
+
 std::string considered(const json& why) {
   std::vector<std::vector<std::string>> rows{{"MACHINES", "NODES UP", "SCORE", "TIME", "ENERGY", ""}};
   for (const auto& c : why["considered"]) {
@@ -173,7 +182,7 @@ std::string considered(const json& why) {
     rows.push_back(
         {word(c["type"]), fmt::format("{} of {}", c["up"].get<int>(), c["nodes"].get<int>()),
          refused.empty() || refused == "no room now" ? fmt::format("{:.3f}", c["score"].get<double>()) : "-",
-         c["expected_seconds"].is_number() ? text(Seconds{c["expected_seconds"].get<double>()}) : "not known",
+         expected_time(c),
          c["expected_joules"].is_number() ? text(Joules{c["expected_joules"].get<double>()}) : "not known",
          refused.empty() ? word(c["why"]).empty() ? "has room" : word(c["why"]) : refused});
   }

@@ -160,6 +160,7 @@ json explanation_json(const place::Explanation& why) {
          {"why", c.why},
          {"expected_seconds",
           c.expected.from == place::Expected::From::nothing ? json(nullptr) : json(c.expected.seconds)},
+         {"expected_within", c.expected.within > 0 ? json(c.expected.within) : json(nullptr)},
          {"expected_joules", c.expected.joules > 0 && c.expected.from != place::Expected::From::nothing
                                  ? json(c.expected.joules)
                                  : json(nullptr)},

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "stats/boosted_regression.h"
 #include "stats/linear_regression.h"
+#include "stats/product_regression.h"
 
 namespace tandem::stats {
 namespace {
@@ -81,6 +82,9 @@ void check_training(std::span<const double> rows, std::span<const double> target
 const std::vector<RegressionEntry>& regressions() {
   static const std::vector<RegressionEntry> table = {
       {"linear", "least squares", make_linear},
+      {"anova", "least squares with all interactions", make_anova, anova_options()},
+      {"ridge", "with pairs, large slopes made dear", make_ridge, penalised_options()},
+      {"lasso", "with pairs, useless ones left out", make_lasso, penalised_options()},
       {"forest", "a hundred trees, averaged", make_forest},
       {"boosting", "trees that correct each other, by XGBoost", make_boosting, boosting_options()},
   };

@@ -15,7 +15,8 @@ namespace tandem::stats {
 namespace {
 
 constexpr double kUncountable = 1e18;
-constexpr int kDraws = 1000;  // for a point that is new and allowed
+// For a point that is new and allowed: how many are drawn, and how many distances are looked at.
+constexpr double kDraws = 1000, kFewestDraws = 50, kLooks = 1e5;
 
 void check(std::span<const DesignFactor> factors, const DesignOptions& options) {
   if (factors.empty()) throw UserError("a design needs at least one factor that may vary");
@@ -117,10 +118,8 @@ class Filling {
           fmt::format("a space-filling design of {} points was asked for, but there are only {:.6g}: "
                       "take the full design, or fewer points",
                       options_.points, all));
-    std::vector<std::vector<double>> unmet;
-    for (const auto& at : latin_hypercube(options_.points, steps_, options_.seed))
-      if (!take(at)) unmet.push_back(at);
-    for (std::size_t i = 0; i < unmet.size(); ++i) take_far_one();
+    for (const auto& at : latin_hypercube(options_.points, steps_, options_.seed)) take(at);
+    while (taken_.size() < options_.points) take_far_one();
     Points out{{}, std::to_string(taken_.size())};
     for (const auto& at : taken_) out.list.push_back(DesignRun{values(at)});
     return out;
@@ -169,8 +168,7 @@ class Filling {
     if (best.empty() || !take(best))
       throw UserError(
           fmt::format("a space-filling design of {} points was asked for, but only {} different ones that "
-                      "the constraints "
-                      "allow were found: take fewer points, or loosen the constraints",
+                      "the constraints allow were found: take fewer points, or loosen the constraints",
                       options_.points, taken_.size()));
   }
 
@@ -179,7 +177,9 @@ class Filling {
     const double all = everything();
     std::vector<std::vector<double>> out;
     if (all == 0 || all > kDraws) {
-      for (int i = 0; i < kDraws; ++i) {
+      const double draws =
+          std::clamp(kLooks / (1 + static_cast<double>(taken_.size())), kFewestDraws, kDraws);
+      for (int i = 0; i < draws; ++i) {
         auto& at = out.emplace_back(steps_.size());
         for (auto& coordinate : at) coordinate = random_.uniform();
       }

@@ -28,8 +28,8 @@ struct Candidate {
 };
 
 struct ThreefoldAnswer {
-  std::size_t settings = 0,
-              good_enough = 0;  // that have all three responses; of those, good enough by their mean
+  std::size_t settings = 0;                 // that have all three responses
+  std::size_t good_enough = 0;              // of those, by their mean
   std::optional<Candidate> best_quality{};  // of all settings: the nearest miss where none is good enough
   std::optional<Candidate> fastest{}, cheapest{};  // of those that are good enough
   // Of those that are good enough: the one with the smallest product of time and cost, which no other beats

@@ -1,11 +1,11 @@
 // How much each factor moves each response: the heat maps of the characterization chapter (figures 5.6, 5.7).
 //
 // The chapter (5.3.1, 5.3.2) varies one parameter at a time and takes the difference between the highest and
-// the lowest performance it sees, as a share of the highest. Variations of performance (time, throughput)
-// above 20 % are high, from 10 % medium, below low; variations of a model's quality above 5 % are high, from
-// 1 % medium, below low. It prints the first pair for platform parameters and the second for hyperparameters,
-// because it looks at performance there and at quality here; we go by the response, for both kinds of
-// factors.
+// the lowest performance it sees, relatively; of what it does not say, here it is the highest. Variations of
+// performance (time, throughput) above 20 % are high, from 10 % medium, below low; variations of a model's
+// quality above 5 % are high, from 1 % medium, below low. It prints the first pair for platform parameters
+// and the second for hyperparameters, because it looks at performance there and at quality here; we go by the
+// response, for both kinds of factors.
 //
 // Ours beside it: means over replications with 95 % intervals, and the probability p of such differences
 // among levels that are all alike (analysis of variance), because the highest and the lowest of noisy means

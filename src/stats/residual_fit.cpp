@@ -13,12 +13,12 @@ namespace tandem::stats {
 
 class ResidualFit {
  public:
-  ResidualFit(std::span<const double> rows, std::size_t width, std::size_t main,
+  ResidualFit(std::span<const double> rows, std::size_t width, std::size_t main, std::span<const double> sync,
               std::span<const double> residuals, ResidualProcess& out)
       : out_(out), count_(residuals.size()) {
     out_ = {};
     for (std::size_t c = 0; c < width; ++c) add_column(rows, width, c, c == main);
-    merge(residuals);
+    merge(sync, residuals);
   }
 
   void run() {
@@ -32,7 +32,7 @@ class ResidualFit {
   using Column = ResidualProcess::Column;
   struct Merged {
     std::vector<std::uint32_t> levels{};
-    double mean = 0, count = 0;
+    double sync = 0, mean = 0, count = 0;
   };
   struct Prior {
     double middle, spread;
@@ -62,14 +62,14 @@ class ResidualFit {
   }
 
   // Rows that are alike become one, which is so much surer.
-  void merge(std::span<const double> residuals) {
+  void merge(std::span<const double> sync, std::span<const double> residuals) {
     std::map<std::vector<std::uint32_t>, std::size_t> seen;
     const std::size_t columns = out_.columns_.size();
     for (std::size_t i = 0; i < count_; ++i) {
       std::vector<std::uint32_t> levels(columns);
       for (std::size_t c = 0; c < columns; ++c) levels[c] = level_at_[c * count_ + i];
       const auto [at, fresh] = seen.emplace(levels, kept_.size());
-      if (fresh) kept_.push_back({levels, 0, 0});
+      if (fresh) kept_.push_back({levels, sync[i], 0, 0}), synced_ = synced_ || sync[i] > 0;
       auto& merged = kept_[at->second];
       merged.count += 1, merged.mean += (residuals[i] - merged.mean) / merged.count;
     }
@@ -79,31 +79,35 @@ class ResidualFit {
     if (kept_.size() > ResidualProcess::kKept) kept_.resize(ResidualProcess::kKept);
   }
 
-  // Numbers to be chosen: noise, the size of each part, the lengths of the part of all columns, those of the
-  // part of the others as one ratio, and that of the main column.
+  // Numbers to be chosen: noise, and how much noisier synchronisation is; the size of each part; the lengths
+  // of the part of all columns, that of the main column, and those of the others as a ratio.
   void set_up_parts() {
+    using Acts = ResidualProcess::Acts;
     const std::size_t columns = out_.columns_.size();
-    const bool three = main_ < columns && columns > 1;
-    out_.parts_.assign(three ? 3 : 1, {});
+    const bool apart = main_ < columns && columns > 1;
+    out_.parts_.assign(1, {});
+    if (apart) out_.parts_.resize(3), out_.parts_[1].acts = Acts::on_work;
+    if (apart && synced_) out_.parts_.resize(4), out_.parts_[3].acts = Acts::on_sync;
     double square = 0;
     for (const auto& each : kept_) square += each.mean * each.mean / static_cast<double>(kept_.size());
     const double typical = 0.5 * std::log(std::max(square, 1e-8));
-    prior_ = {{typical - 1, 1.5}};
+    prior_ = {{typical - 1, 1.5}, {0, 1.5}};
     for (std::size_t p = 0; p < out_.parts_.size(); ++p) prior_.push_back({typical - 0.5, 1.5});
     for (std::size_t c = 0; c < columns; ++c) prior_.push_back({0.7, 1});
-    if (three) prior_.push_back({-0.5, 1}), prior_.push_back({-0.5, 1});
+    if (apart) prior_.push_back({-0.5, 1}), prior_.push_back({-0.5, 1});
   }
 
   void put(const std::vector<double>& at) {
-    const std::size_t columns = out_.columns_.size(), parts = out_.parts_.size();
-    out_.noise_ = std::exp(at[0]);
-    for (std::size_t p = 0; p < parts; ++p) out_.parts_[p].size = std::exp(2 * at[1 + p]);
+    const std::size_t columns = out_.columns_.size(), parts = out_.parts_.size(), lengths = 2 + parts;
+    out_.noise_ = std::exp(at[0]), sync_noise_ = std::exp(2 * at[1]);
+    for (std::size_t p = 0; p < parts; ++p) out_.parts_[p].size = std::exp(2 * at[2 + p]);
     for (auto& part : out_.parts_) part.lengths.assign(columns, 0);
-    for (std::size_t c = 0; c < columns; ++c) out_.parts_[0].lengths[c] = std::exp(at[1 + parts + c]);
+    for (std::size_t c = 0; c < columns; ++c) out_.parts_[0].lengths[c] = std::exp(at[lengths + c]);
     if (parts == 1) return;
-    out_.parts_[1].lengths[main_] = std::exp(at[1 + parts + columns]);
-    for (std::size_t c = 0; c < columns; ++c)
-      if (c != main_) out_.parts_[2].lengths[c] = std::exp(at[1 + parts + c] + at[2 + parts + columns]);
+    out_.parts_[1].lengths[main_] = std::exp(at[lengths + columns]);
+    for (std::size_t p = 2; p < parts; ++p)
+      for (std::size_t c = 0; c < columns; ++c)
+        if (c != main_) out_.parts_[p].lengths[c] = std::exp(at[lengths + c] + at[lengths + columns + 1]);
   }
 
   // The covariance of the first n kept rows, noise included; its lower half.
@@ -115,7 +119,9 @@ class ResidualFit {
       for (std::size_t c = 0; c < columns; ++c)
         if (part.lengths[c] > 0) table[c] = closeness(out_.columns_[c].levels, part.lengths[c]);
       for (std::size_t i = 0; i < n; ++i) {
-        std::fill_n(line.begin(), i + 1, part.size);
+        const double size = part.size * ResidualProcess::exposure(part.acts, kept_[i].sync);
+        for (std::size_t j = 0; j <= i; ++j)
+          line[j] = size * ResidualProcess::exposure(part.acts, kept_[j].sync);
         for (std::size_t c = 0; c < columns; ++c) {
           if (table[c].empty()) continue;
           const double* near = &table[c][kept_[i].levels[c] * out_.columns_[c].levels.size()];
@@ -137,7 +143,8 @@ class ResidualFit {
 
   double noise_of(std::size_t i) const {
     const double doubt = doubt_.empty() ? 1 : doubt_[i];
-    return out_.noise_ * out_.noise_ * doubt / kept_[i].count + 1e-10;
+    const double noisier = 1 + sync_noise_ * kept_[i].sync * kept_[i].sync;
+    return out_.noise_ * out_.noise_ * noisier * doubt / kept_[i].count + 1e-10;
   }
 
   std::vector<double> means(std::size_t n) const {
@@ -203,6 +210,7 @@ class ResidualFit {
     }
     if (doubtful) weights = Cholesky(covariance(n), n).solve(means(n));
     out_.weights_ = std::move(weights);
+    for (const auto& each : kept_) out_.sync_.push_back(each.sync);
     for (const auto& each : kept_)
       out_.level_of_.insert(out_.level_of_.end(), each.levels.begin(), each.levels.end());
   }
@@ -219,12 +227,14 @@ class ResidualFit {
   std::vector<std::uint32_t> level_at_;  // column after column
   std::vector<Merged> kept_;
   std::vector<Prior> prior_;
+  bool synced_ = false;
+  double sync_noise_ = 0;
   std::vector<double> doubt_;  // noise of a kept row, as a multiple
 };
 
 void ResidualProcess::fit(std::span<const double> rows, std::size_t width, std::size_t main,
-                          std::span<const double> residuals) {
-  ResidualFit(rows, width, main, residuals, *this).run();
+                          std::span<const double> sync, std::span<const double> residuals) {
+  ResidualFit(rows, width, main, sync, residuals, *this).run();
 }
 
 }  // namespace tandem::stats

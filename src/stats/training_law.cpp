@@ -21,31 +21,34 @@ double share_of(double processes, double width) {
 
 }  // namespace
 
-double TrainingLaw::log_seconds(const TrainingRow& row) const {
+TrainingLaw::Step TrainingLaw::parts_of(const TrainingRow& row) const {
   const double processes = row.cores * row.jobs, others = row.jobs - 1;
   double work = value_[fixed] * load_of(processes, value_[room]);
   work += row.batch * (value_[record] / row.cores + value_[serial]) * share_of(processes, value_[width]) *
           (1 + value_[squeeze] * others);
   work += value_[process] * (processes - 1) + value_[neighbour] * others;
+  if (row.replicas <= 1) return {work, 0};
+  const double on_bus =
+      row.largest > 1 ? value_[bus] * (1 + value_[more_bus] * std::max(0.0, row.largest - 2)) : 0;
+  const double on_net = row.nodes > 1 ? value_[pair] * (row.nodes > 2 ? value_[many] : 1) +
+                                            value_[jitter] * std::sqrt(2 * std::log(row.nodes))
+                                      : 0;
+  const double ring = std::cbrt(on_bus * on_bus * on_bus + on_net * on_net * on_net);
+  return {work, 2 * (row.replicas - 1) / row.replicas * ring};
+}
 
-  double step = work;
-  if (row.replicas > 1) {
-    const double on_bus =
-        row.largest > 1 ? value_[bus] * (1 + value_[more_bus] * std::max(0.0, row.largest - 2)) : 0;
-    const double on_net = row.nodes > 1 ? value_[pair] * (row.nodes > 2 ? value_[many] : 1) +
-                                              value_[jitter] * std::sqrt(2 * std::log(row.nodes))
-                                        : 0;
-    const double ring = std::cbrt(on_bus * on_bus * on_bus + on_net * on_net * on_net);
-    const double sync = 2 * (row.replicas - 1) / row.replicas * ring;
-    // As a ratio, so that powers of seconds neither overflow nor vanish.
-    const double high = std::max(work, sync), low = std::min(work, sync), g = 1 + value_[overlap];
-    if (low > 0)
-      step = high * std::pow(1 + std::pow(low / high, g), 1 / g);
-    else
-      step = high;
-  }
+double TrainingLaw::log_seconds(const TrainingRow& row) const {
+  const auto [work, sync] = parts_of(row);
+  // As a ratio, so that powers of seconds neither overflow nor vanish.
+  const double high = std::max(work, sync), low = std::min(work, sync), g = 1 + value_[overlap];
+  const double step = low > 0 ? high * std::pow(1 + std::pow(low / high, g), 1 / g) : high;
   if (!of_jobs_) return std::log(step);
   return std::log(value_[startup] + step * row.records * row.epochs / (row.batch * row.replicas));
+}
+
+double TrainingLaw::sync_share(const TrainingRow& row) const {
+  const auto [work, sync] = parts_of(row);
+  return sync > 0 ? 1 / (1 + std::pow(work / sync, 1 + value_[overlap])) : 0;
 }
 
 std::vector<double> TrainingLaw::numbers() const {

@@ -53,6 +53,9 @@ class TrainingLaw {
   // Seconds must be positive. `whole_job`: the rows tell records or epochs, so prefer seconds of jobs.
   void fit(std::span<const TrainingRow> rows, std::span<const double> seconds, bool whole_job);
   double log_seconds(const TrainingRow&) const;
+  // How much longer, in percent, it takes when all synchronisation takes 1 % longer; what is not that is
+  // work.
+  double sync_share(const TrainingRow&) const;
 
   std::vector<double> numbers()
       const;  // as logarithms, then 1 for seconds of jobs; what is left out: -inf is 0
@@ -62,6 +65,10 @@ class TrainingLaw {
 
  private:
   friend class LawFit;
+  struct Step {
+    double work, sync;
+  };
+  Step parts_of(const TrainingRow&) const;
   double value_[kNumbers] = {};  // 0: left out
   bool of_jobs_ = false;
 };

@@ -95,7 +95,7 @@ class LawFit {
     if (!replicated) return;
     if (any([](const TrainingRow& row) { return row.largest > 1; })) {
       add(TrainingLaw::bus, step_ - 2, 3);
-      add(TrainingLaw::more_bus, -2, 1.5);
+      add(TrainingLaw::more_bus, -4, 1.5);
     }
     add(TrainingLaw::overlap, 0, 1);
     if (!several) return;

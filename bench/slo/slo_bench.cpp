@@ -171,7 +171,7 @@ int report(const Cells& cells, std::uint64_t seed) {
       "SLO met {} (asked: {:.0f} %), {:.2f} points below the best in hindsight (asked: at most {})",
       percent(tally.met_share()), 100 * kMetFloor, tally.mean_gap(), kGapFloor);
   section.verdict = held ? Verdict::held : Verdict::missed;
-  fmt::print("{}\n{}\n", as_text(section), summary_line(section));
+  fmt::print("{}", as_text(section));
   return held ? 0 : 1;
 }
 

@@ -12,7 +12,6 @@ from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
 
-
 def forest(seed):
     return RandomForestRegressor(n_estimators=100, random_state=seed, n_jobs=1)
 

@@ -12,6 +12,7 @@
 #include "stats/boosted_regression.h"
 #include "stats/forest.h"
 #include "stats/linear_regression.h"
+#include "stats/physical_model.h"
 #include "stats/queueing_model.h"
 
 namespace tandem::stats {
@@ -87,6 +88,7 @@ const std::vector<RegressionEntry>& regressions() {
       {"boosting", "trees that correct each other, by XGBoost", make_boosting, boosting_options()},
       {"queueing", "operational laws: steps that compute and wait for a shared disk (Courier)", make_queueing,
        queueing_options()},
+      {"physical", "a law of training time, times what it leaves over, learnt", make_physical},
   };
   return table;
 }

@@ -30,7 +30,7 @@ class ResidualProcess {
   double noise() const { return noise_; }  // deviation of one measurement
 
   nlohmann::json written() const;
-  void read(const nlohmann::json&);  // json::exception or UserError where it is not that
+  void read(const nlohmann::json&, std::size_t width);  // json::exception or UserError where it is not that
 
  private:
   friend class ResidualFit;

@@ -80,6 +80,12 @@ Block product(const Block& a, const Block& b) {
   return out;
 }
 
+void check_products(const Block& block, const ModelTerm& term) {
+  for (const auto& column : block.columns)
+    if (!std::all_of(column.begin(), column.end(), [](double value) { return std::isfinite(value); }))
+      throw UserError(fmt::format("the product {} is too large for a number: take other units", term.name));
+}
+
 void note_empty_cells(std::span<const Variable> variables, const ModelTerm& term,
                       std::vector<std::string>& notes) {
   std::set<std::vector<double>> seen;
@@ -150,6 +156,7 @@ ModelMatrix model_matrix(std::span<const Variable> variables, std::size_t rows, 
       term.name = i == 0 ? variables[set[i]].name : term.name + ":" + variables[set[i]].name;
     }
     term.count = block.columns.size();
+    check_products(block, term);
     if (set.size() == 1 && term.count == 0)
       out.notes.push_back(fmt::format("factor '{}' has one level only ({}): it explains nothing", term.name,
                                       variables[set[0]].levels[0]));

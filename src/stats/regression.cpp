@@ -10,8 +10,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "stats/boosted_regression.h"
+#include "stats/forest.h"
 #include "stats/linear_regression.h"
 #include "stats/product_regression.h"
+#include "stats/queueing_model.h"
 
 namespace tandem::stats {
 namespace {
@@ -85,8 +87,10 @@ const std::vector<RegressionEntry>& regressions() {
       {"anova", "least squares with all interactions", make_anova, anova_options()},
       {"ridge", "with pairs, large slopes made dear", make_ridge, penalised_options()},
       {"lasso", "with pairs, useless ones left out", make_lasso, penalised_options()},
-      {"forest", "a hundred trees, averaged", make_forest},
+      {"forest", "trees grown from drawn rows, averaged", make_forest, forest_options()},
       {"boosting", "trees that correct each other, by XGBoost", make_boosting, boosting_options()},
+      {"queueing", "operational laws: steps that compute and wait for a shared disk (Courier)", make_queueing,
+       queueing_options()},
   };
   return table;
 }

@@ -144,11 +144,12 @@ std::string next_steps(const store::RunInfo& run, bool has_model) {
     return fmt::format("\nGo on with:  {0} resume {1}\nIts output:  {0} logs {1}\n", tandem, run.id);
   const bool experiment = run.kind == "characterize";
   std::string out = fmt::format("\nEvery {}: {} show {}\n",
-                                experiment            ? "run"
+                                experiment           ? "run"
                                 : run.kind == "tune" ? "trial"
                                                      : "epoch",
                                 tandem, run.id);
-  if (experiment) out += fmt::format("As tables:   {0} characterize --from {1} --export traces/\n", tandem, run.id);
+  if (experiment)
+    out += fmt::format("As tables:   {0} characterize --from {1} --export traces/\n", tandem, run.id);
   if (run.kind != "train") out += fmt::format("With plots:  {0} report {1} -o report.html\n", tandem, run.id);
   if (has_model)
     out += fmt::format("Ask it:      {0} predict {1} FILE\nServe it:    {0} infer {1}\n", tandem, run.id);
@@ -178,7 +179,8 @@ void begin_or_go_on(control::Loop& loop, store::Store& store, const Job& job, co
 }
 
 // This machine; of an experiment with concurrent jobs as so many lanes as its largest point needs.
-daemon::HostedWorld this_world(const store::RunInfo& run, const Job& job, const std::filesystem::path& folder) {
+daemon::HostedWorld this_world(const store::RunInfo& run, const Job& job,
+                               const std::filesystem::path& folder) {
   daemon::HostedWorld out;
   out.sensor = std::make_unique<measure::TaskSensor>(sensor_options(job.base.energy));
   local::LocalOptions local{
@@ -301,9 +303,10 @@ View replayed(store::Store& store, const store::RunInfo& run) {
 store::RunInfo find_job_run(store::Store& store, const std::string& written) {
   auto run = store.find(written);
   if (run.kind == "serve")
-    throw UserError(fmt::format("run {0} is the server '{1}', not a job: start it with `{2} serve --name {1}` and its "
-                                "other options, see its jobs with `{2} show {0}` or `{2} queue --name {1} --all`",
-                                run.id, run.name, own_command()));
+    throw UserError(
+        fmt::format("run {0} is the server '{1}', not a job: start it with `{2} serve --name {1}` and its "
+                    "other options, see its jobs with `{2} show {0}` or `{2} queue --name {1} --all`",
+                    run.id, run.name, own_command()));
   return run;
 }
 

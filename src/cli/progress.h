@@ -13,6 +13,9 @@ std::unique_ptr<control::Observer> make_progress(const std::string& name, const 
 // The same for a tuning job: trials as rows, the best so far, what the system tuner does, time left.
 std::unique_ptr<control::Observer> make_tune_progress(const std::string& name, const std::string& run);
 
+// The same for an experiment: which run of how many, at which point, and how long the rest will take.
+std::unique_ptr<control::Observer> make_experiment_progress(const std::string& name, const std::string& run);
+
 // What every display says in a line of its own; empty: nothing.
 std::string said(const View&, const EventBody&);
 // Columns of the terminal at standard error; 80 where it does not say.

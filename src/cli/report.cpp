@@ -20,7 +20,24 @@ struct Options {
   JsonOption json;
 };
 
-void write(const std::string& file, const std::string& page) {
+int report(const Options& options) {
+  if (options.file == "-" && options.json.alone())
+    throw UserError("both the page and the JSON cannot go to standard output; give -o or --json a file");
+  auto store = options.store.open();
+  const auto run = with_real_state(store, find_job_run(store, options.run));
+  const std::string page = report_page(run, replayed(store, run));
+  const std::string file = options.file.empty() ? "report-" + run.id + ".html" : options.file;
+  write_page(file, page);
+  options.json.write({{"run", run.id}, {"file", file}, {"bytes", page.size()}});
+  if (file != "-" && !options.json.alone())
+    std::cout << fmt::format("{} ({}): open it in a browser, or send it on; it needs nothing else.\n", file,
+                             text_bytes(static_cast<Bytes>(page.size())));
+  return kDone;
+}
+
+}  // namespace
+
+void write_page(const std::string& file, const std::string& page) {
   if (file == "-") {
     std::cout << page << std::flush;
     return;
@@ -30,23 +47,6 @@ void write(const std::string& file, const std::string& page) {
   out << page << std::flush;
   if (!out) throw_errno("writing " + file);
 }
-
-int report(const Options& options) {
-  if (options.file == "-" && options.json.alone())
-    throw UserError("both the page and the JSON cannot go to standard output; give -o or --json a file");
-  auto store = options.store.open();
-  const auto run = with_real_state(store, find_job_run(store, options.run));
-  const std::string page = report_page(run, replayed(store, run));
-  const std::string file = options.file.empty() ? "report-" + run.id + ".html" : options.file;
-  write(file, page);
-  options.json.write({{"run", run.id}, {"file", file}, {"bytes", page.size()}});
-  if (file != "-" && !options.json.alone())
-    std::cout << fmt::format("{} ({}): open it in a browser, or send it on; it needs nothing else.\n", file,
-                             text_bytes(static_cast<Bytes>(page.size())));
-  return kDone;
-}
-
-}  // namespace
 
 void add_report(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "cli/characterize_result.h"
 #include "cli/html.h"
 #include "cli/report_parts.h"
 #include "cli/tune_result.h"
@@ -21,7 +22,10 @@ std::string head_of(const store::RunInfo& run, const View& view) {
   std::string about =
       fmt::format("<span class=\"state {}\">{}</span>", escape(run.state, 20), escape(run.state, 40));
   about += escape(run.reason.empty() ? "" : run.reason + " · ", 400);
-  about += escape(run.kind == "tune" ? "tuning run " : "training run ") + escape(run.id, 80);
+  about += escape(run.kind == "tune"           ? "tuning run "
+                  : run.kind == "characterize" ? "experiment, run "
+                                               : "training run ") +
+           escape(run.id, 80);
   if (const auto date = date_of(run.created); !date.empty()) about += ", begun " + date;
   if (!view.nodes.empty()) {
     const auto& node = view.nodes.front();
@@ -59,6 +63,11 @@ std::string tune_body(const View& view) {
          counters_section(run) + trials_section(run) + failures_section(failed);
 }
 
+std::string body_of(const View& view) {
+  if (is_experiment(view)) return experiment_body(view);
+  return is_tuning(view) ? tune_body(view) : train_body(view);
+}
+
 }  // namespace
 
 std::string whole_page(std::string_view title, const std::string& head, const std::string& body,
@@ -76,8 +85,7 @@ std::string whole_page(std::string_view title, const std::string& head, const st
 }
 
 std::string report_page(const store::RunInfo& run, const View& view) {
-  return whole_page(run.name, head_of(run, view), is_tuning(view) ? tune_body(view) : train_body(view),
-                    "the journal of run " + run.id);
+  return whole_page(run.name, head_of(run, view), body_of(view), "the journal of run " + run.id);
 }
 
 }  // namespace tandem::cli

@@ -77,4 +77,7 @@ std::string failures_section(const std::vector<const TaskView*>&);
 // A training run: everything between the page's head and its foot (report_train.cpp)
 std::string train_body(const View&);
 
+// An experiment: the same (report_experiment.cpp)
+std::string experiment_body(const View&);
+
 }  // namespace tandem::cli

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "cli/characterize_result.h"
 #include "cli/tune_result.h"
 #include "event/codec.h"
 #include "measure/profile.h"
@@ -144,6 +145,10 @@ json result_json(const store::RunInfo& run, const View& view, const fs::path& fo
     result.update(tune_json(view, folder));
     return result;
   }
+  if (is_experiment(view)) {
+    result.update(experiment_json(view));
+    return result;
+  }
   if (!view.jobs.empty()) {
     const auto& job = view.jobs.front();
     result["hyper"] = to_json(job.spec.hyper);
@@ -176,6 +181,7 @@ json result_json(const store::RunInfo& run, const View& view, const fs::path& fo
 
 std::string result_table(const store::RunInfo& run, const View& view, const fs::path& folder, bool details) {
   if (is_tuning(view)) return tune_table(run, view, folder, details);
+  if (is_experiment(view)) return experiment_table(run, view, details);
   const TaskView* task = first_task(view);
   const std::int64_t wanted = view.jobs.empty() ? 0 : view.jobs.front().spec.epochs;
   const std::int64_t done = task ? task->reported() : 0;
@@ -204,6 +210,7 @@ std::string result_table(const store::RunInfo& run, const View& view, const fs::
 
 std::optional<fs::path> model_file(const fs::path& run_folder, const View& view) {
   TaskId task = 0;
+  if (is_experiment(view)) return std::nullopt;  // it has many, and none is the one
   if (is_tuning(view)) {
     const auto found = tune::outcome(view, 0);
     if (!found.best) return std::nullopt;

@@ -41,7 +41,7 @@ int list_runs(store::Store& store, const JsonOption& target, bool quiet) {
                     {"changed", run.changed.value},
                     {"folder", store.run_folder(run.id).string()}});
     table += quiet ? run.id + "\n"
-                   : fmt::format("{:<21} {:<6} {:<24} {:<12} {}\n", run.id, run.kind, run.name, run.state,
+                   : fmt::format("{:<21} {:<12} {:<24} {:<12} {}\n", run.id, run.kind, run.name, run.state,
                                  when(run.created));
   }
   target.write({{"runs", rows}});
@@ -50,7 +50,7 @@ int list_runs(store::Store& store, const JsonOption& target, bool quiet) {
     std::cout << "No runs in " << store.folder().string()
               << " yet; `tandem train examples/lenet-digits.yaml` makes one.\n";
   else if (!quiet)
-    std::cout << fmt::format("{:<21} {:<6} {:<24} {:<12} {}\n", "RUN", "KIND", "NAME", "STATE", "STARTED");
+    std::cout << fmt::format("{:<21} {:<12} {:<24} {:<12} {}\n", "RUN", "KIND", "NAME", "STATE", "STARTED");
   std::cout << table;
   return kDone;
 }
@@ -69,8 +69,7 @@ int verify(store::Store& store, const store::RunInfo& run) {
   auto journal = store.journal(run.id);
   std::int64_t entries = 0;
   journal->replay([&](control::Entry&&) { ++entries; });
-  if (const auto different = control::first_difference(
-          run.kind == "serve" ? daemon::policies_of(run) : policies(), *journal)) {
+  if (const auto different = control::first_difference(policies_of(run), *journal)) {
     std::cout << fmt::format("run {}: entry {} of {}: the policies of this binary decide differently\n",
                              run.id, *different, entries);
     return kAnswerIsNo;

@@ -13,10 +13,13 @@
 #include "cli/result.h"
 #include "cli/tune_result.h"
 #include "control/loop.h"
+#include "daemon/daemon.h"
 #include "data/dataset.h"
 #include "place/malleable.h"
+#include "place/scheduler.h"
 #include "platform/machine_lock.h"
 #include "runtime/local/world.h"
+#include "tune/experiment.h"
 #include "tune/train.h"
 #include "tune/tune.h"
 
@@ -25,13 +28,13 @@ namespace {
 
 std::atomic<int> signals_seen{0};
 std::atomic<int> last_signal{0};
-std::atomic<local::LocalWorld*> world_to_wake{nullptr};
+std::atomic<const std::function<void()>*> wake_world{nullptr};
 
 void on_signal(int signal) {
   // The second time in earnest: what is journalled is safe, and programs die with this process.
   if (signals_seen.fetch_add(1) > 0) ::_exit(kInterrupted);
   last_signal = signal;
-  if (auto* world = world_to_wake.load()) world->interrupt();
+  if (const auto* wake = wake_world.load()) (*wake)();
 }
 
 void catch_signals() {
@@ -112,7 +115,7 @@ struct Job {
 Job job_of(const store::RunInfo& run) {
   const auto spec = nlohmann::json::parse(run.spec, nullptr, false);
   if (spec.is_discarded()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
-  if (run.kind != "tune") return {spec::train_job_from_json(spec), std::nullopt};
+  if (run.kind == "train") return {spec::train_job_from_json(spec), std::nullopt};
   auto tune = spec::tune_job_from_json(spec);
   return {tune.base, tune};
 }
@@ -125,7 +128,7 @@ JobResumed raised(const Job& job, const View& view, const SessionOptions& option
   out.limits = now.spec.limits;
   if (options.stall) out.limits->stall = *options.stall;
   if (options.retries) out.limits->retries = *options.retries;
-  if (!job.tune) {
+  if (!job.tune || tune::is_experiment(now)) {
     if (options.time) out.limits->time = options.time;
     return out;
   }
@@ -139,18 +142,25 @@ std::string next_steps(const store::RunInfo& run, bool has_model) {
   const std::string tandem = own_command();
   if (run.state != "finished")
     return fmt::format("\nGo on with:  {0} resume {1}\nIts output:  {0} logs {1}\n", tandem, run.id);
-  std::string out =
-      fmt::format("\nEvery {}: {} show {}\n", run.kind == "tune" ? "trial" : "epoch", tandem, run.id);
-  if (run.kind == "tune") out += fmt::format("With plots:  {0} report {1} -o report.html\n", tandem, run.id);
+  const bool experiment = run.kind == "characterize";
+  std::string out = fmt::format("\nEvery {}: {} show {}\n",
+                                experiment           ? "run"
+                                : run.kind == "tune" ? "trial"
+                                                     : "epoch",
+                                tandem, run.id);
+  if (experiment)
+    out += fmt::format("As tables:   {0} characterize --from {1} --export traces/\n", tandem, run.id);
+  if (run.kind != "train") out += fmt::format("With plots:  {0} report {1} -o report.html\n", tandem, run.id);
   if (has_model)
     out += fmt::format("Ask it:      {0} predict {1} FILE\nServe it:    {0} infer {1}\n", tandem, run.id);
   return out;
 }
 
 int report(store::Store& store, const std::string& id, const View& view, const JsonOption& json,
-           bool was_interrupted) {
+           const SessionOptions& options, bool was_interrupted) {
   const auto run = with_real_state(store, store.find(id));
   const auto folder = store.run_folder(id);
+  if (options.then) options.then(run, view);
   json.write(result_json(run, view, folder));
   if (!json.alone())
     std::cout << result_table(run, view, folder, false)
@@ -168,6 +178,26 @@ void begin_or_go_on(control::Loop& loop, store::Store& store, const Job& job, co
   }
 }
 
+// This machine; of an experiment with concurrent jobs as so many lanes as its largest point needs.
+daemon::HostedWorld this_world(const store::RunInfo& run, const Job& job,
+                               const std::filesystem::path& folder) {
+  daemon::HostedWorld out;
+  out.sensor = std::make_unique<measure::TaskSensor>(sensor_options(job.base.energy));
+  local::LocalOptions local{
+      .run = run.id, .folder = folder, .trainer = trainer_program(), .sensor = out.sensor.get()};
+  local.environment["PATH"] = with_tandem_in_path();  // so that scripts find `tandem tell`
+  if (run.kind == "characterize") local.lanes = lanes_for(*job.tune);
+  auto world = std::make_unique<local::LocalWorld>(std::move(local));
+  out.interrupt = [world = world.get()] { world->interrupt(); };
+  out.world = std::move(world);
+  return out;
+}
+
+std::unique_ptr<control::Observer> progress_of(const store::RunInfo& run, const Job& job) {
+  if (run.kind == "characterize") return make_experiment_progress(run.name, run.id);
+  return make_progress(run.name, run.id, job.tune.has_value());
+}
+
 int work(store::Store& store, const store::RunInfo& run, const Job& job, const JsonOption& json,
          const SessionOptions& options) {
   catch_signals();
@@ -177,29 +207,26 @@ int work(store::Store& store, const store::RunInfo& run, const Job& job, const J
     throw UserError("run " + run.id + " is being worked on by another process; `tandem logs -f " + run.id +
                     "` follows it");
   auto journal = store.journal(run.id);
-  const auto machine = wait_for_machine(run.id);
-  if (!machine) {
+  const auto where = experiment_world_of(run);
+  const auto machine = where.here() ? wait_for_machine(run.id) : std::nullopt;
+  if (where.here() && !machine) {
     std::cerr << "tandem: interrupted while waiting; go on with: " << own_command() << " resume " << run.id
               << "\n";
     return kInterrupted;
   }
 
   make_dataset(job.base);
-  measure::TaskSensor sensor(sensor_options(job.base.energy));
-  local::LocalOptions local{.run = run.id, .folder = folder, .trainer = trainer_program(), .sensor = &sensor};
-  local.environment["PATH"] = with_tandem_in_path();  // so that scripts find `tandem tell`
-  local::LocalWorld world(std::move(local));
-  world_to_wake = &world;
-  std::unique_ptr<control::Observer> progress =
-      options.quiet ? nullptr : make_progress(run.name, run.id, job.tune.has_value());
-  control::Loop loop({world, *journal, &sensor, progress.get()}, policies());
+  const auto hosted = where.here() ? this_world(run, job, folder) : there(where, run, folder);
+  wake_world = &hosted.interrupt;
+  auto progress = options.quiet ? nullptr : progress_of(run, job);
+  control::Loop loop({*hosted.world, *journal, hosted.sensor.get(), progress.get()}, policies_of(run));
   loop.open();
   begin_or_go_on(loop, store, job, options);
   loop.run(interrupted);
-  world_to_wake = nullptr;
+  wake_world = nullptr;
   progress.reset();  // clears its line before the table
   lock.reset();
-  return report(store, run.id, loop.view(), json, interrupted().has_value());
+  return report(store, run.id, loop.view(), json, options, interrupted().has_value());
 }
 
 }  // namespace
@@ -209,6 +236,15 @@ std::vector<std::unique_ptr<Policy>> policies() {
   out.push_back(std::make_unique<tune::TrainController>());
   out.push_back(std::make_unique<tune::TuneController>());
   out.push_back(std::make_unique<place::Malleable>());
+  return out;
+}
+
+std::vector<std::unique_ptr<Policy>> policies_of(const store::RunInfo& run) {
+  if (run.kind == "serve") return daemon::policies_of(run);
+  if (run.kind != "characterize") return policies();
+  std::vector<std::unique_ptr<Policy>> out;
+  out.push_back(std::make_unique<tune::ExperimentController>());
+  out.push_back(std::make_unique<place::Scheduler>(place::parse_policy("fifo"), 1));
   return out;
 }
 
@@ -241,10 +277,20 @@ int run_new(store::Store& store, const spec::TuneJob& job, const JsonOption& jso
   return work(store, run, {job.base, job}, json, options);
 }
 
+int run_new_experiment(store::Store& store, const spec::TuneJob& job, const ExperimentWorld& where,
+                       const JsonOption& json, const SessionOptions& options) {
+  require_dataset(job.base);
+  const Seconds now{static_cast<double>(::time(nullptr))};
+  auto spec = spec::to_json(job);
+  spec["world"] = to_json(where);
+  const auto run = store.create_run("characterize", job.base.name, spec.dump(), now);
+  return work(store, run, {job.base, job}, json, options);
+}
+
 int run_again(store::Store& store, const store::RunInfo& run, const JsonOption& json,
               const SessionOptions& options) {
   if (run.state == "finished" && !options.raises())
-    return report(store, run.id, replayed(store, run), json, false);
+    return report(store, run.id, replayed(store, run), json, options, false);
   return work(store, run, job_of(run), json, options);
 }
 
@@ -257,9 +303,10 @@ View replayed(store::Store& store, const store::RunInfo& run) {
 store::RunInfo find_job_run(store::Store& store, const std::string& written) {
   auto run = store.find(written);
   if (run.kind == "serve")
-    throw UserError(fmt::format("run {0} is the server '{1}', not a job: start it with `{2} serve --name {1}` and its "
-                                "other options, see its jobs with `{2} show {0}` or `{2} queue --name {1} --all`",
-                                run.id, run.name, own_command()));
+    throw UserError(
+        fmt::format("run {0} is the server '{1}', not a job: start it with `{2} serve --name {1}` and its "
+                    "other options, see its jobs with `{2} show {0}` or `{2} queue --name {1} --all`",
+                    run.id, run.name, own_command()));
   return run;
 }
 

@@ -2,10 +2,12 @@
 // together.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/experiment_world.h"
 #include "event/policy.h"
 #include "measure/task_sensor.h"
 #include "spec/job.h"
@@ -19,10 +21,13 @@ struct SessionOptions {
   std::optional<Joules> energy;
   std::optional<int> retries;
   bool raises() const { return time || stall || energy || retries; }
+  // Told how it ended, before the result is printed: for what a command makes of it beside the result.
+  std::function<void(const store::RunInfo&, const View&)> then{};
 };
 
-// Of a run of any kind, in the order they decide.
+// Of a run on this machine's cores, in the order they decide; an experiment's are a cluster's.
 std::vector<std::unique_ptr<Policy>> policies();
+std::vector<std::unique_ptr<Policy>> policies_of(const store::RunInfo&);
 
 // This machine as a node, for what must be known before there is a world.
 NodeView this_machine();
@@ -33,7 +38,10 @@ measure::SensorOptions sensor_options(const spec::EnergySpec&);
 // Makes a run of the job and works on it. Prints the result; returns the exit code.
 int run_new(store::Store&, const spec::TrainJob&, const JsonOption&, const SessionOptions&);
 int run_new(store::Store&, const spec::TuneJob&, const JsonOption&, const SessionOptions&);
-// Goes on with a run; UserError when it is being worked on by another process.
+// An experiment, here or in another world; `where` is kept with the run, which is resumed there.
+int run_new_experiment(store::Store&, const spec::TuneJob&, const ExperimentWorld& where, const JsonOption&,
+                       const SessionOptions&);
+// Goes on with a run, or says again what a finished one came to; UserError when it is being worked on by another process.
 int run_again(store::Store&, const store::RunInfo&, const JsonOption&, const SessionOptions&);
 
 // The view of a run as its journal tells it.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/result.h"
+#include "tune/experiment_plan.h"
 #include "tune/fixed_default.h"
 
 namespace tandem::cli {
@@ -154,7 +155,7 @@ std::string failure_rows(const tune::Outcome& found, const View& view) {
 }  // namespace
 
 bool is_tuning(const View& view) {
-  return !view.jobs.empty() && view.jobs.front().tune.has_value();
+  return !view.jobs.empty() && view.jobs.front().tune && !tune::is_experiment(view.jobs.front());
 }
 
 std::string point_text(const Values& point) {

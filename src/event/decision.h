@@ -24,7 +24,7 @@ struct TrialPart {
   Values hyper;             // all of it: what varies and what is fixed
   std::int64_t epochs = 1;  // the most it may run
   std::int64_t until = 1;   // it is judged after this epoch
-  std::int64_t bracket = 0, rung = 0;
+  std::int64_t bracket = 0, rung = 0;  // of an experiment: the run's number, and which replication it is
   std::optional<TaskId> clone_from{};  // begins from the weights of this task
   std::int64_t clone_epoch = 0;        // after this epoch of it
   Values point{};                      // what the searcher proposed

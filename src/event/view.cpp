@@ -327,6 +327,16 @@ const char* name(TaskState state) {
   return "?";
 }
 
+spec::TrainJob what_runs(const View& view, const TaskView& task) {
+  const auto& job = view.jobs[static_cast<std::size_t>(task.job)];
+  spec::TrainJob out = job.spec;
+  if (!task.trial) return out;
+  out.hyper = task.trial->hyper;
+  out.epochs = task.trial->epochs;
+  if (job.tune && job.tune->mode == spec::Mode::experiment) out.seed += task.trial->rung;
+  return out;
+}
+
 void View::apply(const Event& event) {
   // A session opens with NodeJoined: the time before it, while nobody was at work, is nobody's.
   if (!std::holds_alternative<NodeJoined>(event.body) && events > 0 && event.at > now) {

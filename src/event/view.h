@@ -151,4 +151,8 @@ class View {
   void apply(const Decision&);
 };
 
+// What a task runs: its job, with what its trial changes. Replications of an experiment have seeds of their
+// own, because the same seed would give the same result and hide how much it varies.
+spec::TrainJob what_runs(const View&, const TaskView&);
+
 }  // namespace tandem

@@ -64,6 +64,13 @@ choice, and int for cores. In hyper it may have a condition: {range: [0, 0.99], 
 )";
 }
 
+std::string describe_characterize() {
+  return describe_program(characterize_fields({})) + R"(
+A domain is {choice: [32, 64]}, {range: [0, 0.5]}, {log: [0.001, 0.1]} or {int: [1, 8]}; for epochs and system
+parameters choice, and int for epochs and cores. What is not varied has its usual value.
+)";
+}
+
 std::string describe_sim() {
   std::string out;
   describe(sim_fields({}), "", kWide, out);
@@ -92,6 +99,18 @@ hyper:
   dropout: {range: [0, 0.5]}
 system: {cores: {choice: [1, 2]}}
 objective: {maximise: accuracy}
+)";
+}
+
+std::string example_characterize() {
+  return R"(kind: characterize
+program: {model: lenet5, dataset: digits}
+hyper:
+  batch_size: {choice: [32, 64, 256]}
+  learning_rate: {choice: [0.01, 0.05]}
+  epochs: 2
+system: {cores: {choice: [1, 2]}}
+experiment: {design: full, replications: 2, jobs: [1, 2]}
 )";
 }
 

@@ -1,8 +1,8 @@
 // One key of a spec: the row of a table from which parsing, the JSON Schema and --help are all derived.
 //
 // A Field is a plain value. `train_fields` is the table of a training spec, `tune_fields` that of a tuning
-// spec, made from the same rows, `sim_fields` that of a simulation; add a row there and every use follows.
-// Rows of the first two store into a TuneJob, whose `base` is the job of a training spec; those of a
+// spec and `characterize_fields` that of an experiment, made from the same rows, `sim_fields` that of a
+// simulation; add a row there and every use follows. Rows of the first three store into a TuneJob, whose `base` is the job of a training spec; those of a
 // simulation into the part of it that their table is about: a DeviceType, a Workload.
 #pragma once
 
@@ -80,6 +80,7 @@ struct Field {
 
 std::vector<Field> train_fields(const Catalogue&);
 std::vector<Field> tune_fields(const Catalogue&);
+std::vector<Field> characterize_fields(const Catalogue&);
 std::vector<Field> sim_fields(const Catalogue&);       // of a SimJob
 std::vector<Field> workload_fields(const Catalogue&);  // of a Workload
 std::vector<Field> cluster_fields();                   // of a Cluster

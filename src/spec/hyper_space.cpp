@@ -85,7 +85,7 @@ class SpaceReader {
   }
 
   void read_entry(const Entry& entry) {
-    if (entry.key == "epochs") return;  // the table has refused it
+    if (entry.key == "epochs") return;  // the table has read or refused it
     const std::string path = join_path("hyper", entry.key);
     const auto row = hyper_row(model_, entry, path, Domains::all, issues_);
     if (!row) return;
@@ -226,6 +226,12 @@ class SpaceReader {
     return did_you_mean(name, known);
   }
 
+  // What varies beside hyperparameters, as far as the table has read it: jobs, nodes and epochs.
+  bool in_space(const std::string& name) const {
+    const auto& known = job_.hyper.parameters;
+    return std::any_of(known.begin(), known.end(), [&](const Parameter& p) { return p.name == name; });
+  }
+
   void read_constraint(const Node& node, const std::string& path) {
     if (node.kind != Node::Kind::scalar || !meaning(node).value ||
         !std::holds_alternative<std::string>(*meaning(node).value))
@@ -238,7 +244,7 @@ class SpaceReader {
     auto& expression = std::get<Expression>(parsed);
     std::vector<std::string> unknown;
     for (const auto& name : expression.names())
-      if (!index_.contains(name) && !is_system(name)) unknown.push_back(name);
+      if (!index_.contains(name) && !is_system(name) && !in_space(name)) unknown.push_back(name);
     if (!unknown.empty() && names_are_known())
       issues_.add(
           node.at, path,

@@ -9,6 +9,7 @@
 #include "spec/document.h"
 #include "spec/field.h"
 #include "spec/hyper.h"
+#include "spec/hyper_row.h"
 #include "spec/reading.h"
 
 namespace tandem::spec {
@@ -138,6 +139,68 @@ TuneJob read_tune(const Node& root, const Catalogue& catalogue, Issues& issues) 
   return job;
 }
 
+// One name cannot mean two things in an experiment, and a factor exists at every point.
+void check_factors(const Node* hyper, Issues& issues) {
+  if (!is_map(hyper)) return;
+  for (const auto& entry : hyper->entries) {
+    const std::string path = join_path("hyper", entry.key);
+    if (entry.key == kJobs || entry.key == kNodes)
+      issues.add(entry.at, path,
+                 fmt::format("means the {0} of a point in an experiment: write experiment.{0}, "
+                             "or call the hyperparameter something else",
+                             entry.key));
+    if (const Node* when = entry.value.find("when"))
+      issues.add(when->at, path,
+                 "has a condition (when), and an experiment's factors vary at every point; "
+                 "leave the condition out, or characterize each case by itself");
+  }
+}
+
+// What is usual of a hyperparameter that varies is the model's default, where the domain has it.
+void add_usual(const Catalogue& catalogue, TuneJob& job) {
+  const auto* model = find(catalogue.models, job.base.program.model);
+  if (model == nullptr) return;
+  for (const auto& parameter : job.hyper.parameters)
+    if (const auto* rule = find(model->hyper, parameter.name); rule && parameter.name != "epochs")
+      if (const Value usual = fallback(*rule); contains(parameter.domain, canonical(usual)))
+        job.base.hyper[parameter.name] = usual;
+}
+
+// One number of epochs is fixed; several are a factor.
+void settle_epochs(TuneJob& job) {
+  auto& all = job.hyper.parameters;
+  const auto epochs =
+      std::find_if(all.begin(), all.end(), [](const Parameter& p) { return p.name == "epochs"; });
+  if (epochs == all.end() || epochs->domain.choices.size() != 1) return;
+  job.base.epochs = std::get<std::int64_t>(epochs->domain.choices.front());
+  all.erase(epochs);
+}
+
+TuneJob read_characterize(const Node& root, const Catalogue& catalogue, Issues& issues) {
+  TuneJob job;
+  job.mode = Mode::experiment;
+  job.search.algorithm = "one-at-a-time";
+  auto fields = characterize_fields(catalogue);
+  if (const auto* rule = apply_epochs_rule(root, catalogue, field_at(fields, "hyper.epochs")))
+    job.base.epochs = std::get<std::int64_t>(rule->fallback);
+  read_table(fields, false, root, "", &job, issues);
+  check_program(root.find("program"), job.base.program, catalogue, issues);
+  check_factors(root.find("hyper"), issues);
+  read_hyper_space(root.find("hyper"), root.find("constraints"), catalogue, job, issues);
+  check_energy(root.find("energy"), job.base.energy, issues);
+  check_place(root.find("place"), job.base.place, job.base.system, issues);
+  sort_unique(job.system.cores);
+  sort_unique(job.system.memory);
+  sort_unique(job.system.speed);
+  if (is_map(&root)) check_varies(root, job, issues);
+  settle_epochs(job);
+  add_usual(catalogue, job);
+  job.base.seed = job.search.seed;
+  job.search.max_epochs = job.base.epochs;
+  if (job.base.name.empty() && issues.empty()) job.base.name = default_name(job.base.program);
+  return job;
+}
+
 template <class Result, class Reader>
 Result parse(std::string_view text, const std::string& file_name, const Catalogue& catalogue,
              const std::string& kind, Reader reader) {
@@ -172,6 +235,12 @@ TuneResult parse_tune(std::string_view text, const std::string& file_name, const
   return parse<TuneResult>(text, file_name, catalogue, "tune", read_tune);
 }
 
+TuneResult parse_characterize(std::string_view text, const std::string& file_name,
+                              const Catalogue& catalogue) {
+  const std::string kind = kind_of(text) == "train" ? "train" : "characterize";
+  return parse<TuneResult>(text, file_name, catalogue, kind, read_characterize);
+}
+
 TrainJob require_train(std::string_view text, const std::string& file_name, const Catalogue& catalogue) {
   return require(parse_train(text, file_name, catalogue));
 }
@@ -186,6 +255,10 @@ TrainJob load_train(const std::filesystem::path& path, const Catalogue& catalogu
 
 TuneJob load_tune(const std::filesystem::path& path, const Catalogue& catalogue) {
   return require_tune(read_file(path), path.string(), catalogue);
+}
+
+TuneJob load_characterize(const std::filesystem::path& path, const Catalogue& catalogue) {
+  return require(parse_characterize(read_file(path), path.string(), catalogue));
 }
 
 }  // namespace tandem::spec

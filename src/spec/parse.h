@@ -29,6 +29,8 @@ struct TuneResult {
 };
 TrainResult parse_train(std::string_view text, const std::string& file_name, const Catalogue&);
 TuneResult parse_tune(std::string_view text, const std::string& file_name, const Catalogue&);
+// An experiment, as a job of mode `experiment`: kind: characterize, or a training spec with domains in it.
+TuneResult parse_characterize(std::string_view text, const std::string& file_name, const Catalogue&);
 
 // The job, or one UserError that lists all issues, one a line.
 TrainJob require_train(std::string_view text, const std::string& file_name, const Catalogue&);
@@ -37,6 +39,7 @@ TuneJob require_tune(std::string_view text, const std::string& file_name, const 
 // The same from a file; UserError when it cannot be read.
 TrainJob load_train(const std::filesystem::path&, const Catalogue&);
 TuneJob load_tune(const std::filesystem::path&, const Catalogue&);
+TuneJob load_characterize(const std::filesystem::path&, const Catalogue&);
 
 // What a document says it is, as far as that can be read: "train", "tune"; "" where it does not say.
 std::string kind_of(std::string_view text);
@@ -47,10 +50,12 @@ nlohmann::json schema(const Catalogue&);
 // Each key with its type, default and description, for --help.
 std::string describe_train();
 std::string describe_tune();
+std::string describe_characterize();
 std::string describe_sim();
 // A small complete spec, for --help.
 std::string example_train();
 std::string example_tune();
+std::string example_characterize();
 std::string example_sim();
 
 }  // namespace tandem::spec

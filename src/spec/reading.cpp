@@ -12,7 +12,7 @@ namespace tandem::spec {
 namespace {
 
 constexpr std::size_t kMostShown = 100;
-const std::vector<std::string> kKinds{"train", "tune", "sim"};
+const std::vector<std::string> kKinds{"train", "tune", "characterize", "sim"};
 
 std::string kind_problem(const std::string& written, const std::string& wanted) {
   if (written == "cluster")

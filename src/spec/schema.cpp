@@ -156,18 +156,18 @@ json all_hyper(const Catalogue& catalogue, Domains domains) {
 }
 
 // "When the model is this one": its own hyperparameters, and datasets it can learn from. A rule for epochs
-// replaces that of the table's row `epochs`: hyper.epochs in a training spec, search.max_epochs in a tuning
-// spec.
+// replaces that of the table's row `epochs`: hyper.epochs in a training spec and an experiment,
+// search.max_epochs in a tuning spec.
 json model_rule(const ModelEntry& model, const Field& epochs, Domains domains, const Catalogue& catalogue) {
-  const bool tuning = domains == Domains::all;
+  const bool in_search = epochs.name == "max_epochs";
   std::vector<Field> own;
-  if (!tuning) own.push_back(epochs);
+  if (!in_search) own.push_back(epochs);
   json then = json::object();
   for (const auto& rule : model.hyper) {
-    if (tuning && rule.name == "epochs")
+    if (in_search && rule.name == "epochs")
       then["search"]["properties"][epochs.name] = {{"minimum", rule.low}, {"maximum", rule.high}};
     else
-      own.push_back(hyper_field(rule, domains));
+      own.push_back(hyper_field(rule, rule.name == "epochs" ? epochs.domains : domains));
   }
   json datasets = json::array();
   for (const auto& dataset : catalogue.datasets)
@@ -222,19 +222,24 @@ json is_kind(const char* kind) {
 
 json schema(const Catalogue& catalogue) {
   const json ref_sim = {{"$ref", "#/$defs/sim"}}, ref_train = {{"$ref", "#/$defs/train"}},
-             ref_cluster = {{"$ref", "#/$defs/cluster"}};
-  const json cluster_or_train = {{"if", is_kind("cluster")}, {"then", ref_cluster}, {"else", ref_train}};
+             ref_cluster = {{"$ref", "#/$defs/cluster"}}, ref_experiment = {{"$ref", "#/$defs/characterize"}};
+  const json experiment_or_train = {
+      {"if", is_kind("characterize")}, {"then", ref_experiment}, {"else", ref_train}};
+  const json cluster_or_others = {
+      {"if", is_kind("cluster")}, {"then", ref_cluster}, {"else", experiment_or_train}};
   return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
           {"title", "Tandem spec"},
           {"type", "object"},
           {"required", {"kind"}},
-          {"properties", {{"kind", {{"enum", {"train", "tune", "sim", "cluster"}}}}}},
+          {"properties", {{"kind", {{"enum", {"train", "tune", "characterize", "sim", "cluster"}}}}}},
           {"if", is_kind("tune")},
           {"then", {{"$ref", "#/$defs/tune"}}},
-          {"else", {{"if", is_kind("sim")}, {"then", ref_sim}, {"else", cluster_or_train}}},
+          {"else", {{"if", is_kind("sim")}, {"then", ref_sim}, {"else", cluster_or_others}}},
           {"$defs",
            {{"train", kind_schema(train_fields(catalogue), "hyper.epochs", Domains::in_tuning, catalogue)},
             {"tune", kind_schema(tune_fields(catalogue), "search.max_epochs", Domains::all, catalogue)},
+            {"characterize",
+             kind_schema(characterize_fields(catalogue), "hyper.epochs", Domains::all, catalogue)},
             {"sim", sim_schema(catalogue)},
             {"cluster", table_schema(cluster_file_fields())},
             {"when", when_schema()}}}};

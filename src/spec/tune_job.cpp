@@ -12,8 +12,10 @@ namespace {
 
 using namespace journalled;
 
-constexpr std::array<std::pair<Mode, const char*>, 3> kModes{
-    {{Mode::hyper, "hyper"}, {Mode::joint, "joint"}, {Mode::pipelined, "pipelined"}}};
+constexpr std::array<std::pair<Mode, const char*>, 4> kModes{{{Mode::hyper, "hyper"},
+                                                              {Mode::joint, "joint"},
+                                                              {Mode::pipelined, "pipelined"},
+                                                              {Mode::experiment, "experiment"}}};
 constexpr std::size_t kMostSizes = 65536;  // as many as there can be cores
 constexpr std::size_t kMostGoals = 1000;
 

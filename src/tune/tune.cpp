@@ -17,6 +17,11 @@ std::optional<JobId> job_of(const View& view, const EventBody& body) {
       body);
 }
 
+// Experiments have a controller of their own.
+bool is_search(const JobSubmitted& submitted) {
+  return submitted.tune && submitted.tune->mode != spec::Mode::experiment;
+}
+
 }  // namespace
 
 TuneController::TuneController() = default;
@@ -31,7 +36,7 @@ Tuning* TuneController::of(const View& view, const Event& event) {
 std::vector<DecisionBody> TuneController::step(const View& view, const Event& event) {
   std::vector<DecisionBody> out;
   if (const auto* submitted = std::get_if<JobSubmitted>(&event.body)) {
-    if (!submitted->tune) return out;
+    if (!is_search(*submitted)) return out;
     try {
       auto& tuning = jobs_[submitted->job] = std::make_unique<Tuning>(submitted->job, view);
       tuning->began(view, out);
@@ -56,7 +61,7 @@ std::vector<DecisionBody> TuneController::step(const View& view, const Event& ev
 }
 
 void TuneController::fold(const View& view, const Event& event, std::span<const Decision> decisions) {
-  if (const auto* submitted = std::get_if<JobSubmitted>(&event.body); submitted && submitted->tune) {
+  if (const auto* submitted = std::get_if<JobSubmitted>(&event.body); submitted && is_search(*submitted)) {
     try {
       jobs_[submitted->job] = std::make_unique<Tuning>(submitted->job, view);
     } catch (const UserError&) {

@@ -56,6 +56,16 @@ LocalNode whole_machine(const LocalOptions& options) {
   return out;
 }
 
+// One, where nobody shall share anything.
+std::vector<LocalNode> lanes_of(const LocalOptions& options) {
+  std::vector<LocalNode> out{whole_machine(options)};
+  for (int lane = 2; lane <= options.lanes; ++lane) {
+    out.push_back(out.front());
+    out.back().name += fmt::format("-lane-{}", lane);
+  }
+  return out;
+}
+
 }  // namespace
 
 LocalWorld::LocalWorld(LocalOptions options) : options_(std::move(options)), clocks_(options_.cpufreq) {
@@ -64,7 +74,8 @@ LocalWorld::LocalWorld(LocalOptions options) : options_(std::move(options)), clo
   wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!epoll_ || !wake_) throw_errno("making an event queue");
   watch(epoll_.get(), wake_.get(), kWakeToken, "its own calls");
-  if (options_.nodes.empty()) options_.nodes.push_back(whole_machine(options_));
+  if (!options_.nodes.empty()) options_.lanes = 1;
+  if (options_.nodes.empty()) options_.nodes = lanes_of(options_);
   for (const auto& node : options_.nodes)
     nodes_.push_back({std::set<int>(node.cpus.begin(), node.cpus.end()), node.memory});
 }
@@ -156,11 +167,7 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
     return;  // the same command again
   }
   const auto& task = view.tasks.at(static_cast<std::size_t>(d.task));
-  auto job = view.jobs.at(static_cast<std::size_t>(task.job)).spec;
-  if (task.trial) {
-    job.hyper = task.trial->hyper;
-    job.epochs = task.trial->epochs;
-  }
+  const auto job = what_runs(view, task);
   auto attempt = std::make_unique<Attempted>();
   Attempted& a = *attempt;
   a.task = d.task;

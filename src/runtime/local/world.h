@@ -12,6 +12,10 @@
 // sensor follows one process.
 // A program that sends no report for its limits.stall, breaks the protocol or outlives its Stop by `grace` is
 // ended with its whole group. The machine may be split into nodes (LocalNode), to try a cluster's policies.
+//
+// Lanes: for experiments that ask how jobs bear each other, the machine may be several nodes that each have all
+// of its CPUs. Tasks then share cores on purpose, and each sits on the CPUs that fewest others sit on; memory is
+// still handed out once.
 #pragma once
 
 #include <deque>
@@ -51,6 +55,7 @@ struct LocalOptions {
   platform::CgroupSupport cgroups = platform::CgroupSupport::detect();
   std::filesystem::path cpufreq = "/sys/devices/system/cpu";
   std::vector<LocalNode> nodes{};  // none: the whole machine is one
+  int lanes = 1;                   // without `nodes`: so many nodes, each of them the whole machine
   bool output_each = false;        // each task's output goes to its own folder, not to the run's
 };
 
@@ -85,6 +90,7 @@ class LocalWorld final : public control::World {
 
   // processes and what they sit on (world_seats.cpp)
   std::string take_seats(Attempted&, const Start&);  // why not
+  std::vector<int> quietest_cpus(const Attempted&, const Node&, int count) const;
   void launch(Attempted&, const spec::TrainJob&);
   void launch_rank(Attempted&, std::size_t rank, platform::Launch);
   std::string open_gates(Attempted&, const spec::TrainJob&);  // what went wrong
@@ -106,6 +112,10 @@ class LocalWorld final : public control::World {
   int milliseconds_until_next(Seconds at_most) const;
   Attempted* find(TaskId, Attempt);
   Node& node_of(const Seat& seat) { return nodes_[static_cast<std::size_t>(seat.node)]; }
+  // Lanes have one memory between them.
+  Bytes& free_memory_for(const Seat& seat) {
+    return options_.lanes > 1 ? nodes_.front().free_memory : node_of(seat).free_memory;
+  }
   const LocalNode& described(const Seat& seat) const {
     return options_.nodes[static_cast<std::size_t>(seat.node)];
   }

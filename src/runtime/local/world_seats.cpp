@@ -67,18 +67,42 @@ std::string LocalWorld::take_seats(Attempted& a, const Start& d) {
     const Node& node = nodes_[static_cast<std::size_t>(id)];
     Seat& seat = a.seats.emplace_back();
     seat.node = id;
-    seat.cpus = choose_cpus(options_.topology, node.free_cpus, d.granted.cores);
-    if (seat.cpus.empty() || d.granted.memory > node.free_memory || d.granted.gpus > 0)
+    seat.cpus = options_.lanes > 1 ? quietest_cpus(a, node, d.granted.cores)
+                                   : choose_cpus(options_.topology, node.free_cpus, d.granted.cores);
+    const Bytes before = options_.lanes > 1 ? d.granted.memory * static_cast<Bytes>(a.seats.size() - 1) : 0;
+    const Bytes free_memory = free_memory_for(seat) - before;
+    if (seat.cpus.empty() || d.granted.memory > free_memory || d.granted.gpus > 0)
       return fmt::format("{} asked for, but only {} cores and {} are free{}", text(d.granted),
-                         node.free_cpus.size(), text_bytes(node.free_memory),
+                         node.free_cpus.size(), text_bytes(free_memory),
                          d.granted.gpus > 0 ? "; GPUs are not handed out here yet" : "");
   }
   for (const Seat& seat : a.seats) {
     for (int cpu : seat.cpus) node_of(seat).free_cpus.erase(cpu);
-    node_of(seat).free_memory -= d.granted.memory;
+    free_memory_for(seat) -= d.granted.memory;
   }
   a.counted = true;
   return "";
+}
+
+// Of the lane's CPUs those that fewest tasks of all lanes sit on; among equals those that lie close together.
+std::vector<int> LocalWorld::quietest_cpus(const Attempted& a, const Node& lane, int count) const {
+  std::map<int, int> taken;
+  const auto count_seats = [&](const Attempted& other) {
+    for (const Seat& seat : other.seats)
+      for (const int cpu : seat.cpus) ++taken[cpu];
+  };
+  for (const auto& [task, other] : attempts_) count_seats(*other);
+  count_seats(a);  // its ranks so far
+  std::map<int, std::set<int>> by_tasks;
+  for (const int cpu : lane.free_cpus) by_tasks[taken[cpu]].insert(cpu);
+  std::vector<int> chosen;
+  for (const auto& [tasks, cpus] : by_tasks) {
+    const int left = count - static_cast<int>(chosen.size());
+    const auto more = choose_cpus(options_.topology, cpus, std::min(left, static_cast<int>(cpus.size())));
+    chosen.insert(chosen.end(), more.begin(), more.end());
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return static_cast<int>(chosen.size()) == count ? chosen : std::vector<int>();
 }
 
 void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
@@ -198,7 +222,7 @@ std::optional<std::vector<std::vector<int>>> LocalWorld::cpus_for(const Attempte
     out.push_back(granted.cores == now
                       ? seat.cpus
                       : choose_cpus(options_.topology, granted.cores < now ? own : available, granted.cores));
-    if (out.back().empty() || granted.memory - a.granted.memory > node.free_memory) return std::nullopt;
+    if (out.back().empty() || granted.memory - a.granted.memory > free_memory_for(seat)) return std::nullopt;
   }
   return out;
 }
@@ -228,7 +252,7 @@ void LocalWorld::reseat(Attempted& a, const std::vector<std::vector<int>>& cpus,
     Node& node = node_of(seat);
     node.free_cpus.insert(former[rank].begin(), former[rank].end());
     for (int cpu : seat.cpus) node.free_cpus.erase(cpu);
-    node.free_memory -= granted.memory - a.granted.memory;
+    free_memory_for(seat) -= granted.memory - a.granted.memory;
   }
 }
 
@@ -285,7 +309,7 @@ void LocalWorld::release(Attempted& a) {
     restore_clock(seat);
     if (a.counted) {
       node_of(seat).free_cpus.insert(seat.cpus.begin(), seat.cpus.end());
-      node_of(seat).free_memory += a.granted.memory;
+      free_memory_for(seat) += a.granted.memory;
     }
     seat.cgroup.reset();
   }

@@ -120,10 +120,8 @@ void SlurmWorld::start(DecisionId id, const Start& d, const View& view) {
   a.granted = d.granted;
   a.start_decision = id;
   if (const Node* full = lacks_room(a, kNothing, d.granted)) return refuse(id, no_room(*full, d.granted));
-  a.job = view.jobs.at(static_cast<std::size_t>(task.job)).spec;
+  a.job = what_runs(view, task);
   if (task.trial) {
-    a.job.hyper = task.trial->hyper;
-    a.job.epochs = task.trial->epochs;
     a.talk.cloned_at = task.trial->clone_epoch;
     if (task.trial->clone_from) copy_checkpoints(*task.trial->clone_from, d.task);
   }

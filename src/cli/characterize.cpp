@@ -1,0 +1,173 @@
+// tandem characterize SPEC
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+
+#include "base/error.h"
+#include "cli/characterize_export.h"
+#include "cli/characterize_result.h"
+#include "cli/command.h"
+#include "cli/report_page.h"
+#include "cli/session.h"
+#include "spec/parse.h"
+#include "stats/design.h"
+#include "tune/experiment_plan.h"
+
+namespace tandem::cli {
+namespace {
+
+struct Options {
+  std::string spec, from;
+  StoreOption store;
+  JsonOption json;
+  DataOption data;
+  SessionOptions session;
+  std::optional<std::int64_t> seed, points, replications;
+  std::string design, report, folder, time;
+  std::vector<std::int64_t> jobs, nodes;
+  ExperimentWorld where;
+  bool plan = false;
+};
+
+void set_levels(spec::TuneJob& job, const char* name, const std::vector<std::int64_t>& levels) {
+  if (levels.empty()) return;
+  auto& all = job.hyper.parameters;
+  std::erase_if(all, [&](const spec::Parameter& parameter) { return parameter.name == name; });
+  spec::Parameter parameter{name, {spec::Domain::Kind::choice, {}}, std::nullopt};
+  for (const auto level : levels) parameter.domain.choices.emplace_back(level);
+  all.push_back(std::move(parameter));
+}
+
+// The command line wins over the spec.
+spec::TuneJob job_from(const Options& options) {
+  auto job = spec::load_characterize(options.spec, catalogue());
+  if (options.seed) job.search.seed = job.base.seed = *options.seed;
+  if (!options.design.empty()) {
+    job.search.algorithm = options.design;
+    if (options.design != "space-filling") job.search.trials.reset();
+  }
+  if (options.points) job.search.trials = *options.points;
+  if (options.replications) job.warm_repetitions = *options.replications;
+  set_levels(job, spec::kJobs, options.jobs);
+  set_levels(job, spec::kNodes, options.nodes);
+  if (options.where.here()) check_fits_here(job, this_machine().capacity);
+  return job;
+}
+
+// What is written beside the result: once the run is over, or of one that was.
+void write_more(const Options& options, const store::RunInfo& run, const View& view) {
+  if (!options.report.empty()) {
+    write_page(options.report, report_page(run, view));
+    std::cerr << "tandem: the page is " << options.report << "\n";
+  }
+  if (!options.folder.empty()) {
+    export_traces(options.folder, run, view);
+    std::cerr << "tandem: the traces are in " << options.folder << "\n";
+  }
+}
+
+int show_plan(const spec::TuneJob& job, const JsonOption& json) {
+  const auto plan = tune::plan_of(job);
+  json.write(plan_json(plan));
+  if (!json.alone()) std::cout << plan_table(plan);
+  return kDone;
+}
+
+int characterize(Options options) {
+  if (options.spec.empty() == options.from.empty())
+    throw UserError(options.spec.empty() ? "give a SPEC to run, or --from RUN to look at a run again"
+                                         : "a SPEC is run, --from RUN is not: give one of them");
+  if (!options.time.empty()) {
+    options.where.time = parse_seconds(options.time);
+    if (!options.where.time || options.where.time->value <= 0)
+      throw UserError("--time must be a time such as 30min or 2h, not '" + options.time + "'");
+  }
+  options.data.apply();
+  options.session.then = [&](const store::RunInfo& run, const View& view) { write_more(options, run, view); };
+  auto store = options.store.open();
+  if (!options.from.empty()) {
+    const auto run = with_real_state(store, find_job_run(store, options.from));
+    if (run.kind != "characterize")
+      throw UserError(
+          fmt::format("run {} is of kind {}, and --from takes an experiment's", run.id, run.kind));
+    const View view = replayed(store, run);
+    write_more(options, run, view);
+    options.json.write(result_json(run, view, store.run_folder(run.id)));
+    if (!options.json.alone()) std::cout << result_table(run, view, store.run_folder(run.id), false);
+    return kDone;
+  }
+  const auto job = job_from(options);
+  if (options.plan) return show_plan(job, options.json);
+  return run_new_experiment(store, job, options.where, options.json, options.session);
+}
+
+void add_options(CLI::App& command, Options& options) {
+  command.add_option("SPEC", options.spec,
+                     "a YAML file with kind: characterize, or a training spec with domains");
+  options.store.add_to(command);
+  options.json.add_to(command);
+  options.data.add_to(command);
+  std::vector<std::string> designs;
+  for (const auto& entry : stats::designs()) designs.push_back(entry.name);
+  command.add_option("--design", options.design, "which points (wins over experiment.design)")
+      ->check(CLI::IsMember(designs));
+  command.add_option("--points", options.points, "of a space-filling design (wins over experiment.points)")
+      ->check(CLI::Range(1, 10'000));
+  command
+      .add_option("--replications", options.replications, "of each point (wins over experiment.replications)")
+      ->check(CLI::Range(1, 1000));
+  command
+      .add_option("--jobs", options.jobs,
+                  "levels of concurrent jobs, such as 1,2 (wins over experiment.jobs)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N,...");
+  command.add_option("--nodes", options.nodes, "levels of nodes of each job (wins over experiment.nodes)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N,...");
+  command.add_option("--seed", options.seed, "seed of everything random (wins over experiment.seed)")
+      ->type_name("N");
+  command.add_flag("--plan", options.plan, "only say which points would be measured");
+  command.add_option("--from", options.from, "look at an experiment's run again instead of running one")
+      ->type_name("RUN");
+  command.add_option("--report", options.report, "also write the page with plots")->type_name("FILE");
+  command
+      .add_option("--export", options.folder,
+                  "also write runs.csv, epochs.csv and schema.json, for pandas and others")
+      ->type_name("DIR");
+  command.add_flag("-q,--quiet", options.session.quiet, "no progress on standard error");
+  command
+      .add_option("--world", options.where.world,
+                  "where it runs: local, this machine; slurm, a Slurm cluster")
+      ->check(CLI::IsMember({"local", "slurm"}))
+      ->capture_default_str();
+  const std::string slurm = "Slurm";
+  command.add_option("--partition", options.where.partition, "of every job")->group(slurm);
+  command.add_option("--account", options.where.account, "of every job")->group(slurm);
+  command.add_option("--qos", options.where.qos, "of every job")->group(slurm);
+  command.add_option("--constraint", options.where.constraint, "of every job")->group(slurm);
+  command.add_option("--time", options.time, "limit of each Slurm job")->type_name("TIME")->group(slurm);
+}
+
+}  // namespace
+
+void add_characterize(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  std::string designs;
+  for (const auto& entry : stats::designs())
+    designs += fmt::format("  {:<14} {}\n", entry.name, entry.description);
+  CLI::App* command = add_command(
+      app, "characterize", "Find out which parameters matter: a designed experiment, and what it says",
+      "  tandem characterize examples/characterize-digits.yaml --report out.html\n"
+      "  tandem characterize job.yaml --design two-level --replications 3 --jobs 1,2\n"
+      "  tandem characterize job.yaml --plan                 only say which points\n"
+      "  tandem characterize --from last --export traces/    tables of a run that is over\n\nA spec:\n" +
+          spec::example_characterize() + "\nIts keys:\n" + spec::describe_characterize() + "\nDesigns:\n" +
+          designs);
+  add_options(*command, *options);
+  command->callback([options, &action] { action = [options] { return characterize(*options); }; });
+}
+
+}  // namespace tandem::cli

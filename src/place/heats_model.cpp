@@ -28,8 +28,19 @@ double relative(double predicted, double truth) {
 
 HeatsModel::HeatsModel(std::size_t types, HeatsModelOptions options)
     : options_(std::move(options)), machines_(types) {
-  stats::make_regression(options_.regression);  // a wrong name is told now
+  stats::make_regression(options_.regression, columns());  // a wrong name is told now
   if (options_.families < 1) throw UserError("a model of tasks needs at least one family");
+}
+
+// As `features` fills them.
+std::vector<std::string> HeatsModel::columns() const {
+  if (options_.features == HeatsModelOptions::Features::cores_and_memory) return {"cores", "memory"};
+  std::vector<std::string> out{"log work", "log cores", "memory"};
+  for (std::size_t i = 0; i < options_.families; ++i) {
+    out.push_back(fmt::format("family {}", i));
+    out.push_back(fmt::format("log clock of family {}", i));
+  }
+  return out;
 }
 
 // Constants of each family and how it scales with the clock are columns of its own: families differ in how
@@ -64,8 +75,8 @@ void HeatsModel::fit(Machine& machine) const {
     seconds.push_back(plain ? row.truth.seconds : std::log(row.truth.seconds / row.task.work));
     joules.push_back(plain ? row.truth.joules : std::log(row.truth.joules / row.task.work));
   }
-  machine.seconds = stats::make_regression(options_.regression);
-  machine.joules = stats::make_regression(options_.regression);
+  machine.seconds = stats::make_regression(options_.regression, columns());
+  machine.joules = stats::make_regression(options_.regression, columns());
   machine.seconds->fit(rows, seconds);
   machine.joules->fit(rows, joules);
 }

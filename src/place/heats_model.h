@@ -87,6 +87,7 @@ class HeatsModel {
     std::unique_ptr<stats::Regression> seconds{}, joules{};
   };
 
+  std::vector<std::string> columns() const;
   std::vector<double> features(const TaskFeatures&) const;
   void fit(Machine&) const;
   bool same_cell(const Row&, const Row&) const;

@@ -1,0 +1,13 @@
+// Gradient boosting as a Regression: XGBoost's trees (stats/boosting.h), each learning what the ones before
+// it left. It cannot go beyond what it has seen. Pure.
+#pragma once
+
+#include "stats/regression.h"
+
+namespace tandem::stats {
+
+std::unique_ptr<Regression> make_boosting(const std::vector<std::string>& columns);
+const std::vector<RegressionOption>& boosting_options();
+std::unique_ptr<Regression> make_forest(const std::vector<std::string>& columns);
+
+}  // namespace tandem::stats

@@ -189,6 +189,13 @@ std::vector<RunInfo> Store::runs() {
   return all;
 }
 
+std::vector<RunInfo> Store::running() {
+  std::vector<RunInfo> all;
+  auto query = database_.prepare(std::string(kRunColumns) + "WHERE state = 'running' OR kind = 'serve' ORDER BY number DESC");
+  while (query.step()) all.push_back(read_run(query));
+  return all;
+}
+
 RunInfo Store::find(const std::string& written) {
   const auto all = runs();
   if (all.empty())

@@ -71,7 +71,8 @@ class Store {
   std::optional<std::string> warning() const;
 
   RunInfo create_run(const std::string& kind, const std::string& name, const std::string& spec, Seconds now);
-  std::vector<RunInfo> runs();  // newest first
+  std::vector<RunInfo> runs();     // newest first
+  std::vector<RunInfo> running();  // of them servers, and those whose journal says so: quick, however many ended
   // By id, by an unambiguous beginning of it, by name (the newest), or "last". Throws UserError when there is
   // none.
   RunInfo find(const std::string& written);

@@ -7,6 +7,7 @@
 // trust: Student's t with a wide prior takes over, and `wide` says so. Values; pure.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -19,6 +20,7 @@ inline constexpr std::size_t kFewErrors = 40;
 // counts as much as kPriorErrors errors.
 inline constexpr double kPriorDeviation = 0.5;
 inline constexpr double kPriorErrors = 2;
+inline constexpr double kPriorShare = 0.1;  // of absolute errors: this share of what is predicted
 
 enum class ErrorKind { relative, absolute };
 
@@ -39,7 +41,7 @@ class ErrorLaw {
 
  private:
   std::vector<double> errors_;  // sorted
-  double prior_ = kPriorDeviation;
+  double prior_ = kPriorDeviation, deviation_ = kPriorDeviation, freedom_ = kPriorErrors;
 };
 
 struct Interval {

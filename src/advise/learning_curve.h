@@ -1,14 +1,17 @@
 // A metric as a curve in epochs, for any batch size and learning rate.
 //
-//     metric(epoch) = end - gap · shape(epoch · rate)
+//     metric(epoch) = end - gap · shape(rate · epoch)
 //
-// with shape x -> e^-x (saturation) or (1 + x)^-1/2 … (power law), whichever predicts runs it has not seen
-// better. `end`, `gap` and log(rate) are linear in log(batch) and log(learning rate), so runs at a few
-// batch sizes say something of those between. It goes either way: accuracy rises, a loss falls. What all
-// runs have in common beyond that (a scheduled drop of the learning rate) is learnt as a correction by epoch.
-// Errors are those of whole runs left out. Values; deterministic; pure.
+// Shapes: `saturation` e^-x, and the power laws `steep` 1/(1+x) and `slow` 1/sqrt(1+x); the one is used that
+// predicts runs it has not seen best. `end` and `gap` are linear, and log(rate) is, in log(batch) and
+// log(learning rate): runs at a few batch sizes say something of those between. It goes either way: accuracy
+// rises, a loss falls. What runs have in common beyond that (a scheduled drop of the learning rate) is learnt
+// as a correction by epoch, where that predicts better. Errors are those of whole runs left out, in units
+// that depend on the epoch; with fewer than kFewRuns a run counts as one error, its largest. Deterministic;
+// pure.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -16,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/error_sizes.h"
 #include "advise/forecast.h"
 
 namespace tandem::advise {
@@ -28,22 +32,43 @@ struct CurvePoint {
 
 class LearningCurve {
  public:
-  // nullopt where no run has kFewestPoints epochs: one point says nothing of a curve.
+  static constexpr std::size_t kFewestPoints = 4, kFewRuns = 5;
+  // nullopt where no run has kFewestPoints epochs: fewer say nothing of a curve. UserError: a batch, learning
+  // rate or epoch that is not positive, a metric that is not finite.
   static std::optional<LearningCurve> fit(std::span<const CurvePoint>);
-  static constexpr std::size_t kFewestPoints = 4;
 
   Forecast forecast(double batch, double learning_rate, double epoch) const;
-  const std::string& shape() const { return shape_; }
-  double error() const { return error_; }  // mean of |error| on runs left out
-  std::size_t runs() const { return runs_; }
+  const std::string& shape() const { return shape_; }  // "steep", or "steep, corrected by epoch"
+  std::optional<double> error() const {
+    return error_;
+  }  // mean of |error| on runs left out; nullopt: one run
 
   nlohmann::json written() const;
   static LearningCurve read(const nlohmann::json&);
 
  private:
+  struct Rate {  // log(rate) at batch 1 and learning rate 1, and how it changes with their logarithms
+    double constant = 0, by_batch = 0, by_learning_rate = 0;
+  };
+  struct Fit;
+  static LearningCurve fit_shape(std::span<const CurvePoint>, const std::string& shape, bool corrected);
+  static Fit fit_rate(std::span<const CurvePoint>, const std::string& shape, const Rate&);
+  static Rate find_rate(std::span<const CurvePoint>, const std::string& shape);
+  double at(double batch, double learning_rate, double epoch) const;
+  double correction(double epoch) const;
+  void learn_errors(std::span<const CurvePoint>, std::vector<double> errors);
+  static std::vector<double> errors_left_out(std::span<const CurvePoint>, const std::string& shape,
+                                             bool corrected);
+
   std::string shape_;
-  double error_ = 0;
-  std::size_t runs_ = 0;
+  Rate rate_;
+  std::shared_ptr<const stats::Regression> parts_;  // end and gap
+  std::map<double, double> correction_;             // by epoch; empty: none
+  bool corrected_ = false;
+  std::optional<double> error_;
+  ErrorSizes sizes_;
+  std::shared_ptr<const ErrorLaw> law_;
+  double low_batch_ = 1, high_batch_ = 1, last_epoch_ = 1;
 };
 
 }  // namespace tandem::advise

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/error_sizes.h"
 #include "advise/forecast.h"
 #include "advise/history.h"
 #include "stats/regression.h"
@@ -28,27 +29,45 @@ struct Judged {
 // Of the regressions there are, those worth trying by default, the preferred one first.
 std::vector<std::string> default_regressions();
 
+struct PredictorOptions {
+  ErrorKind kind = ErrorKind::relative;
+  std::vector<std::string> regressions = default_regressions();
+  std::uint64_t seed = 1;
+  // How many rows, from the first, were measured: what a probe only guesses is learnt from, but its errors
+  // are no evidence.
+  std::size_t measured = static_cast<std::size_t>(-1);
+};
+
 class Predictor {
  public:
   Predictor() = default;
-  // Rows as `columns` says, one target each. UserError where there are none.
+  // Rows as `columns` says, one target each. UserError where there are none, or no regression takes them.
   static Predictor fit(const Columns& columns, std::span<const double> rows, std::span<const double> targets,
-                       ErrorKind, const std::vector<std::string>& regressions, std::uint64_t seed);
+                       const PredictorOptions&);
 
   Forecast forecast(const std::vector<double>& row) const;
+  // The columns in which a row lies outside of what was learnt, as "cores 16 (2 to 8 were measured)".
+  std::vector<std::string> outside(const std::vector<double>& row) const;
   const Columns& columns() const { return columns_; }
-  const std::vector<Judged>& judged() const { return judged_; }
+  const std::vector<Judged>& judged() const { return judged_; }  // the chosen one first
+  double error() const { return judged_.front().error; }
+  const ErrorLaw& law() const { return *unseen_; }
 
   nlohmann::json written() const;
   static Predictor read(const nlohmann::json&);
 
  private:
+  void learn_errors(std::span<const double> rows, std::span<const double> targets, std::size_t measured,
+                    std::uint64_t seed);
+  void remember(std::span<const double> measured, std::span<const double> all);
+
   Columns columns_;
   ErrorKind kind_ = ErrorKind::relative;
-  std::shared_ptr<const stats::Regression> model_, size_;  // `size_`: log of an error's usual size, or null
-  std::shared_ptr<const ErrorLaw> seen_, unseen_;
-  std::vector<double> settings_;  // the distinct rows, sorted
-  std::vector<double> low_, high_;
+  std::shared_ptr<const stats::Regression> model_;
+  ErrorSizes sizes_;
+  std::shared_ptr<const ErrorLaw> seen_, unseen_;  // of settings that were run before, and of new ones
+  std::vector<std::vector<double>> settings_;      // those that were run, sorted
+  std::vector<double> low_, high_;                 // by column
   std::vector<Judged> judged_;
 };
 

@@ -38,6 +38,7 @@ struct Question {
   bool higher_is_better = true;  // the metric
   std::vector<Setting> candidates;
   std::vector<RunningJob> running;
+  double others = 0;  // more jobs, of which nothing else is known: taken to run all along
 };
 
 struct Assessment {
@@ -52,14 +53,14 @@ struct Assessment {
 struct Advice {
   bool met = false;
   Assessment choice;                   // the nearest miss where not `met`
+  std::size_t fit = 0;                 // how many candidates meet it as probably as wanted
   std::vector<Assessment> runner_ups;  // at most three, best first
   std::vector<std::string> reasons;    // why this one, in sentences with numbers and units
   std::vector<std::string> notes;      // what makes the answer less sure
 };
 
-// UserError: no candidates, an SLO, limit or probability that cannot be.
+// As JSON and in other words: advise/advice_text.h. UserError: no candidates, an SLO, limit or probability
+// that cannot be.
 Advice advise(const Models&, const Question&);
-
-nlohmann::json to_json(const Advice&, const Models&, const Question&);
 
 }  // namespace tandem::advise

@@ -48,8 +48,6 @@ double student_quantile(double probability, double freedom) {
   return (low + high) / 2;
 }
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
 }  // namespace
 
 ErrorLaw::ErrorLaw(std::vector<double> errors, double prior) : errors_(std::move(errors)), prior_(prior) {
@@ -71,8 +69,8 @@ double ErrorLaw::quantile(double probability) const {
   if (few()) return student_quantile(probability, freedom_) * deviation_;
   const auto rank = probability >= 0.5 ? std::ceil(probability * static_cast<double>(errors_.size() + 1))
                                        : std::floor(probability * static_cast<double>(errors_.size() + 1));
-  if (rank < 1) return -kInfinite;
-  if (rank > static_cast<double>(errors_.size())) return kInfinite;
+  if (rank < 1) return -kNoBound;
+  if (rank > static_cast<double>(errors_.size())) return kNoBound;
   return errors_[static_cast<std::size_t>(rank) - 1];
 }
 
@@ -85,6 +83,8 @@ ErrorLaw ErrorLaw::read(const nlohmann::json& written) {
 }
 
 double Forecast::below(double value) const {
+  if (value >= most) return 1;
+  if (value < least) return 0;
   const double rest = value - more;
   if (kind == ErrorKind::absolute) return law->below((rest - middle) / usual_error);
   return rest > 0 && middle > 0 ? law->below(std::log(rest / middle) / usual_error) : 0;
@@ -92,7 +92,8 @@ double Forecast::below(double value) const {
 
 double Forecast::quantile(double probability) const {
   const double error = law->quantile(probability) * usual_error;
-  return more + (kind == ErrorKind::absolute ? middle + error : middle * std::exp(error));
+  const double value = kind == ErrorKind::absolute ? middle + error : middle * std::exp(error);
+  return std::clamp(more + value, least, most);
 }
 
 Interval Forecast::interval(double level) const {

@@ -7,7 +7,9 @@
 // trust: Student's t with a wide prior takes over, and `wide` says so. Values; pure.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -21,6 +23,8 @@ inline constexpr std::size_t kFewErrors = 40;
 inline constexpr double kPriorDeviation = 0.5;
 inline constexpr double kPriorErrors = 2;
 inline constexpr double kPriorShare = 0.1;  // of absolute errors: this share of what is predicted
+
+inline constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
 enum class ErrorKind { relative, absolute };
 
@@ -53,11 +57,12 @@ struct Forecast {
   ErrorKind kind = ErrorKind::relative;
   double usual_error = 1;  // the law's unit here
   std::shared_ptr<const ErrorLaw> law;
-  double more = 0;      // what is certain and comes on top (start-up seconds)
-  bool wide = false;    // few runs, or outside of what was measured
-  std::string said_by;  // the model: "physical", "learning curve"
+  double more = 0;                            // what is certain and comes on top (start-up seconds)
+  double least = -kNoBound, most = kNoBound;  // what can be: a share stays between 0 and 1
+  bool wide = false;                          // few runs, or outside of what was measured
+  std::string said_by;                        // the model: "physical", "learning curve"
 
-  double value() const { return middle + more; }
+  double value() const { return std::clamp(middle + more, least, most); }
   double below(double value) const;  // the probability that it will be at most this
   double quantile(double probability) const;
   Interval interval(double level) const;  // of both sides the same: 0.9 leaves 5 % on each

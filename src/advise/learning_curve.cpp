@@ -187,8 +187,13 @@ void LearningCurve::learn_errors(std::span<const CurvePoint> points, std::vector
     low_batch_ = std::min(low_batch_, p.batch);
     high_batch_ = std::max(high_batch_, p.batch);
   }
-  for (const double error : errors) sum += std::abs(error);
-  if (!errors.empty()) error_ = sum / static_cast<double>(errors.size());
+  std::map<std::size_t, std::size_t> last;  // of each run, its last point
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (const auto [at, first] = last.emplace(points[i].run, i);
+        !first && points[at->second].epoch < points[i].epoch)
+      at->second = i;
+  for (const auto& [run, i] : last) sum += errors.empty() ? 0 : std::abs(errors[i]);
+  if (!errors.empty()) error_ = sum / static_cast<double>(last.size());
   std::map<std::size_t, double> worst;  // by run
   for (std::size_t i = 0; i < errors.size(); ++i)
     if (auto& of_run = worst[points[i].run]; std::abs(errors[i]) > std::abs(of_run)) of_run = errors[i];

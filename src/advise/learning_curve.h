@@ -41,7 +41,7 @@ class LearningCurve {
   const std::string& shape() const { return shape_; }  // "steep", or "steep, corrected by epoch"
   std::optional<double> error() const {
     return error_;
-  }  // mean of |error| on runs left out; nullopt: one run
+  }  // mean of |error| at the end of runs left out; nullopt: one run
 
   nlohmann::json written() const;
   static LearningCurve read(const nlohmann::json&);

@@ -49,13 +49,24 @@ class Models {
   std::optional<Forecast> joules(const Setting&, double jobs) const;  // nullopt: nobody measured
   const std::string& joules_source() const { return joules_source_; }
 
-  // By quantity: each regression that was tried and its error (mean of |error|), the chosen one first.
-  const std::vector<Judged>& judged_seconds() const { return epoch_seconds_.judged(); }
+  // Where a setting lies outside of what was measured: "cores 16 (measured: 1 to 8)".
+  std::vector<std::string> outside(const Setting&, double jobs) const;
+
+  // The predictors themselves, for those who want to know what was tried, how good it is and why it was
+  // chosen.
+  const Predictor& epoch_seconds() const { return epoch_seconds_; }
+  const std::optional<LearningCurve>& curve() const { return curve_; }
 
   nlohmann::json written() const;
   static Models read(const nlohmann::json&);  // UserError where it is not that
 
  private:
+  void fit_seconds(std::span<const PastRun* const>, std::size_t measured, const ModelsOptions&);
+  void fit_joules(std::span<const PastRun* const>, const ModelsOptions&);
+  void fit_metric(std::span<const PastRun* const>, const ModelsOptions&);
+  static std::vector<std::string> chosen_regressions(const ModelsOptions&);
+  Forecast scaled(const Predictor& by_epoch, const Setting&, double jobs) const;
+
   std::string program_, machine_, metric_, joules_source_;
   std::size_t runs_ = 0;
   std::vector<std::string> notes_;
@@ -64,6 +75,7 @@ class Models {
   std::optional<Predictor> epoch_joules_, result_;
   std::optional<LearningCurve> curve_;
   bool elsewhere_ = false;  // learnt on other machines
+  bool share_ = false;      // the metric lies between 0 and 1
 };
 
 }  // namespace tandem::advise

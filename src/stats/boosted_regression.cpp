@@ -33,14 +33,11 @@ std::string bytes_of(const std::string& hex) {
   return out;
 }
 
-class Boosted : public Regression {
+class Boosted final : public Regression {
  public:
-  Boosted(std::string name, std::vector<std::string> columns, BoostingOptions options, int rounds)
-      : name_(std::move(name)),
-        columns_(std::move(columns)),
-        options_(options),
-        rounds_(rounds),
-        trees_(options) {}
+  explicit Boosted(std::vector<std::string> columns) : columns_(std::move(columns)) {
+    options_.max_depth = 3, options_.regularisation = 0;
+  }
 
   void fit(std::span<const double> rows, std::span<const double> targets) override {
     check_training(rows, targets, columns_);
@@ -61,7 +58,7 @@ class Boosted : public Regression {
   }
 
   nlohmann::json written() const override {
-    return {{"regression", name_}, {"columns", columns_}, {"xgboost", hex_of(trees_.serialise())}};
+    return {{"regression", "boosting"}, {"columns", columns_}, {"xgboost", hex_of(trees_.serialise())}};
   }
 
   void read(const nlohmann::json& from) override {
@@ -74,24 +71,23 @@ class Boosted : public Regression {
   }
 
   void set(const std::string& option, double value) override {
-    if (name_ == "boosting" && option == "rounds")
+    if (option == "rounds")
       rounds_ = whole_option(option, value, 1, 100000);
-    else if (name_ == "boosting" && option == "depth")
+    else if (option == "depth")
       options_.max_depth = whole_option(option, value, 1, 30);
-    else if (name_ == "boosting" && option == "rate" && value > 0 && value <= 1)
+    else if (option == "rate" && value > 0 && value <= 1)
       options_.learning_rate = value;
-    else if (name_ == "boosting" && option == "rate")
+    else if (option == "rate")
       throw UserError("a learning rate of boosting is above 0 and at most 1");
     else
       refuse_option(option, boosting_options());
   }
 
  private:
-  std::string name_;
   std::vector<std::string> columns_;
-  BoostingOptions options_;
-  int rounds_;
-  Boosting trees_;
+  BoostingOptions options_{};
+  int rounds_ = 100;
+  Boosting trees_{options_};
 };
 
 }  // namespace
@@ -106,17 +102,7 @@ const std::vector<RegressionOption>& boosting_options() {
 }
 
 std::unique_ptr<Regression> make_boosting(const std::vector<std::string>& columns) {
-  BoostingOptions options;
-  options.max_depth = 3, options.regularisation = 0;
-  return std::make_unique<Boosted>("boosting", columns, options, 100);
-}
-
-std::unique_ptr<Regression> make_forest(const std::vector<std::string>& columns) {
-  BoostingOptions options;
-  options.kind = BoostingOptions::Kind::forest;
-  options.max_depth = 8;
-  options.subsample = 0.8, options.regularisation = 0;
-  return std::make_unique<Boosted>("forest", columns, options, 100);
+  return std::make_unique<Boosted>(columns);
 }
 
 }  // namespace tandem::stats

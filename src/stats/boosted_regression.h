@@ -8,6 +8,5 @@ namespace tandem::stats {
 
 std::unique_ptr<Regression> make_boosting(const std::vector<std::string>& columns);
 const std::vector<RegressionOption>& boosting_options();
-std::unique_ptr<Regression> make_forest(const std::vector<std::string>& columns);
 
 }  // namespace tandem::stats

@@ -10,7 +10,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "stats/boosted_regression.h"
+#include "stats/forest.h"
 #include "stats/linear_regression.h"
+#include "stats/queueing_model.h"
 
 namespace tandem::stats {
 namespace {
@@ -81,8 +83,10 @@ void check_training(std::span<const double> rows, std::span<const double> target
 const std::vector<RegressionEntry>& regressions() {
   static const std::vector<RegressionEntry> table = {
       {"linear", "least squares", make_linear},
-      {"forest", "a hundred trees, averaged", make_forest},
+      {"forest", "trees grown from drawn rows, averaged", make_forest, forest_options()},
       {"boosting", "trees that correct each other, by XGBoost", make_boosting, boosting_options()},
+      {"queueing", "operational laws: steps that compute and wait for a shared disk (Courier)", make_queueing,
+       queueing_options()},
   };
   return table;
 }

@@ -1,0 +1,140 @@
+#include "advise/advice_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace tandem::advise {
+
+using tandem::text;  // beside our own
+using tandem::to_json;
+
+namespace {
+
+std::string percent(double share) {
+  return fmt::format("{:.3g} %", 100 * share);
+}
+
+std::string seconds_text(double seconds) {
+  return std::isfinite(seconds) ? text(Seconds{seconds}) : "no known bound";
+}
+
+std::string joules_text(double joules) {
+  return std::isfinite(joules) ? text(Joules{joules}) : "no known bound";
+}
+
+template <class Text>
+std::string with_interval(const Forecast& forecast, double level, Text in_words) {
+  const auto [low, high] = forecast.interval(level);
+  return fmt::format("{} ({:.0f} %: {} to {})", in_words(forecast.value()), 100 * level, in_words(low),
+                     in_words(high));
+}
+
+std::string time_of(const Assessment& assessed, const Question& question) {
+  return with_interval(assessed.seconds, question.interval, seconds_text);
+}
+
+std::string metric_of(const Assessment& assessed, const Models& models) {
+  return assessed.metric ? fmt::format("{} {:.4g}", models.metric(), assessed.metric->value())
+                         : models.metric() + " not known";
+}
+
+std::string runner_up_of(const Assessment& other, const Models& models, const Question& question) {
+  return fmt::format("next: {}: {}, {} of {}", text(other.setting), metric_of(other, models),
+                     percent(other.p_meet), time_of(other, question));
+}
+
+nlohmann::json number(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json();
+}
+
+nlohmann::json bounds(const Forecast& forecast, double level) {
+  const auto [low, high] = forecast.interval(level);
+  return {number(low), number(high)};
+}
+
+nlohmann::json assessed_json(const Assessment& assessed, const Models& models, const Question& question) {
+  nlohmann::json predicted = {{"seconds", number(assessed.seconds.value())}, {"joules", nullptr}};
+  nlohmann::json interval = {{"level", question.interval},
+                             {"seconds", bounds(assessed.seconds, question.interval)}};
+  nlohmann::json said_by = {{"seconds", assessed.seconds.said_by}};
+  const auto add = [&](const std::string& name, const std::optional<Forecast>& forecast) {
+    if (!forecast) return;
+    predicted[name] = number(forecast->value());
+    interval[name] = bounds(*forecast, question.interval);
+    said_by[name] = forecast->said_by;
+  };
+  add(models.metric(), assessed.metric);
+  add("joules", assessed.joules);
+  if (assessed.joules) predicted["joules_source"] = models.joules_source();
+  nlohmann::json threatened = nlohmann::json::array();
+  for (const auto& job : assessed.threatened)
+    threatened.push_back({{"id", job.id},
+                          {"deadline", job.deadline.value},
+                          {"end_without", job.without.value},
+                          {"end_with", job.with.value},
+                          {"anyway", job.anyway}});
+  return {{"choice", to_json(assessed.setting)}, {"predicted", predicted},  {"interval", interval},
+          {"p_meet", assessed.p_meet},           {"jobs", assessed.jobs},   {"models", said_by},
+          {"wide", assessed.seconds.wide},       {"threatened", threatened}};
+}
+
+}  // namespace
+
+std::vector<std::string> reasons_for(const Advice& advice, const Models& models, const Question& question) {
+  const auto& choice = advice.choice;
+  std::vector<std::string> out;
+  const auto limits = text(question.slo) + (question.max_joules ? " and " + text(*question.max_joules) : "");
+  if (advice.met)
+    out.push_back(fmt::format("of {} candidates {} keep within {} with at least {}; {} promises most: {}",
+                              question.candidates.size(), advice.fit, limits, percent(question.probability),
+                              text(choice.setting), metric_of(choice, models)));
+  else
+    out.push_back(fmt::format("none of {} candidates keeps within {} with {}; nearest is {}, with {}",
+                              question.candidates.size(), limits, percent(question.probability),
+                              text(choice.setting), percent(choice.p_meet)));
+  out.push_back(fmt::format("it takes {}, within {} with {}, says {} from {} past runs of {}",
+                            time_of(choice, question), text(question.slo), percent(choice.p_time),
+                            choice.seconds.said_by, models.runs(), models.program()));
+  if (choice.joules)
+    out.push_back(fmt::format("it uses {} (source: {}), says {}",
+                              with_interval(*choice.joules, question.interval, joules_text),
+                              models.joules_source(), choice.joules->said_by));
+  if (!question.running.empty())
+    out.push_back(
+        fmt::format("{} jobs run now; while this one runs there are {:.2f} on average, itself included",
+                    static_cast<double>(question.running.size()) + question.others, choice.jobs));
+  for (const auto& job : choice.threatened)
+    out.push_back(fmt::format(
+        "job {} misses its deadline in {}: it ends in {}{}", job.id, text(job.deadline), text(job.with),
+        job.anyway ? ", and would without this one too" : ", without this one in " + text(job.without)));
+  if (!advice.runner_ups.empty()) out.push_back(runner_up_of(advice.runner_ups.front(), models, question));
+  return out;
+}
+
+std::vector<std::string> notes_on(const Advice& advice, const Models& models) {
+  auto out = models.notes();
+  const auto outside = models.outside(advice.choice.setting, advice.choice.jobs);
+  if (!outside.empty())
+    out.push_back("outside of what was measured, so the interval is twice as wide: " + join(outside));
+  if (!advice.choice.joules) out.push_back("nobody measured energy: joules are not known");
+  return out;
+}
+
+nlohmann::json to_json(const Advice& advice, const Models& models, const Question& question) {
+  auto out = assessed_json(advice.choice, models, question);
+  out["met"] = advice.met;
+  out["slo"] = question.slo.value;
+  out["probability"] = question.probability;
+  out["runner_ups"] = nlohmann::json::array();
+  for (const auto& other : advice.runner_ups)
+    out["runner_ups"].push_back(assessed_json(other, models, question));
+  out["reasons"] = advice.reasons;
+  out["notes"] = advice.notes;
+  return out;
+}
+
+}  // namespace tandem::advise

@@ -1,0 +1,104 @@
+#include "stats/physical_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "base/error.h"
+#include "stats/residual_process.h"
+#include "stats/training_law.h"
+
+namespace tandem::stats {
+namespace {
+
+constexpr std::size_t kAbsent = static_cast<std::size_t>(-1);
+
+class Physical final : public Regression {
+ public:
+  explicit Physical(std::vector<std::string> columns) : columns_(std::move(columns)) {
+    const auto at = [&](const char* name) {
+      const auto found = std::find(columns_.begin(), columns_.end(), name);
+      return found == columns_.end() ? kAbsent : static_cast<std::size_t>(found - columns_.begin());
+    };
+    batch_ = at("batch"), cores_ = at("cores"), jobs_ = at("jobs"), replicas_ = at("replicas"),
+    nodes_ = at("nodes");
+    largest_ = at("largest"), records_ = at("records"), epochs_ = at("epochs");
+  }
+
+  void fit(std::span<const double> rows, std::span<const double> targets) override {
+    check_training(rows, targets, columns_);
+    check_physical(rows, targets);
+    std::vector<TrainingRow> known;
+    for (std::size_t i = 0; i < targets.size(); ++i) known.push_back(understood(row_at(rows, i)));
+    law_.fit(known, targets, records_ != kAbsent || epochs_ != kAbsent);
+    std::vector<double> sync, residuals;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      sync.push_back(law_.sync_share(known[i]));
+      residuals.push_back(std::log(targets[i]) - law_.log_seconds(known[i]));
+    }
+    residual_.fit(rows, columns_.size(), batch_, sync, residuals);
+  }
+
+  double predict(std::span<const double> row) const override {
+    assert(row.size() == columns_.size());
+    const TrainingRow known = understood(row);
+    return std::exp(law_.log_seconds(known) + residual_.predict(row, law_.sync_share(known)));
+  }
+
+  nlohmann::json written() const override {
+    return {{"regression", "physical"},
+            {"columns", columns_},
+            {"law", law_.numbers()},
+            {"residual", residual_.written()}};
+  }
+
+  void read(const nlohmann::json& from) override {
+    const auto numbers = from.at("law").get<std::vector<double>>();
+    if (numbers.size() != TrainingLaw::kNumbers + 1)
+      throw UserError("a stored physical model has another law than this version's: train it anew");
+    law_.set_numbers(numbers);
+    residual_.read(from.at("residual"));
+  }
+
+ private:
+  std::span<const double> row_at(std::span<const double> rows, std::size_t i) const {
+    return rows.subspan(i * columns_.size(), columns_.size());
+  }
+
+  void check_physical(std::span<const double> rows, std::span<const double> targets) const {
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      if (!(targets[i] > 0))
+        throw UserError(fmt::format("row {} took {} seconds: the physical model learns from times above 0",
+                                    i + 1, targets[i]));
+      for (const std::size_t c : {batch_, cores_, jobs_, replicas_, nodes_, largest_, records_, epochs_})
+        if (c != kAbsent && !(rows[i * columns_.size() + c] > 0))
+          throw UserError(fmt::format("row {} has {} {}: the physical model needs more than 0", i + 1,
+                                      rows[i * columns_.size() + c], columns_[c]));
+    }
+  }
+
+  TrainingRow understood(std::span<const double> row) const {
+    const auto value = [&](std::size_t c, double otherwise) { return c == kAbsent ? otherwise : row[c]; };
+    TrainingRow out;
+    out.batch = value(batch_, 1), out.cores = value(cores_, 1), out.jobs = value(jobs_, 1);
+    out.replicas = value(replicas_, value(nodes_, 1)), out.nodes = value(nodes_, 1);
+    out.largest = value(largest_, std::ceil(out.replicas / out.nodes));
+    out.records = value(records_, 1), out.epochs = value(epochs_, 1);
+    return out;
+  }
+
+  std::vector<std::string> columns_;
+  std::size_t batch_, cores_, jobs_, replicas_, nodes_, largest_, records_, epochs_;
+  TrainingLaw law_;
+  ResidualProcess residual_;
+};
+
+}  // namespace
+
+std::unique_ptr<Regression> make_physical(const std::vector<std::string>& columns) {
+  return std::make_unique<Physical>(columns);
+}
+
+}  // namespace tandem::stats

@@ -1,0 +1,17 @@
+// Our own model of training time: a law of physics (stats/training_law.h) times what it leaves over, learnt
+// (stats/residual_process.h).
+//
+// The law makes it right about cores, batches, replicas and loads it has never seen; the residual makes it as
+// exact as the rows allow where there are some. Columns it understands: batch, cores, jobs, replicas, nodes,
+// largest (replicas on the fullest node; by default they are spread evenly), records, epochs. All others, and
+// these too, are columns of the residual. Targets are seconds, of a step or of a job: positive.
+// Pure; deterministic.
+#pragma once
+
+#include "stats/regression.h"
+
+namespace tandem::stats {
+
+std::unique_ptr<Regression> make_physical(const std::vector<std::string>& columns);
+
+}  // namespace tandem::stats

@@ -1,0 +1,240 @@
+// Fitting the residual process: merging rows, choosing sizes and lengths by marginal likelihood, and weights.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "base/random.h"
+#include "stats/cholesky.h"
+#include "stats/matern.h"
+#include "stats/residual_process.h"
+
+namespace tandem::stats {
+
+class ResidualFit {
+ public:
+  ResidualFit(std::span<const double> rows, std::size_t width, std::size_t main, std::span<const double> sync,
+              std::span<const double> residuals, ResidualProcess& out)
+      : out_(out), count_(residuals.size()) {
+    out_ = {};
+    for (std::size_t c = 0; c < width; ++c) add_column(rows, width, c, c == main);
+    merge(sync, residuals);
+  }
+
+  void run() {
+    set_up_parts();
+    if (out_.columns_.empty() || kept_.size() < 3) return finish_without();
+    choose();
+    weigh();
+  }
+
+ private:
+  using Column = ResidualProcess::Column;
+  struct Merged {
+    std::vector<std::uint32_t> levels{};
+    double sync = 0, mean = 0, count = 0;
+  };
+  struct Prior {
+    double middle, spread;
+  };
+
+  void add_column(std::span<const double> rows, std::size_t width, std::size_t c, bool is_main) {
+    Column column{c, true, 1, {}};
+    std::vector<double> values;
+    for (std::size_t i = 0; i < count_; ++i) values.push_back(rows[i * width + c]);
+    column.logarithm = *std::min_element(values.begin(), values.end()) > 0;
+    if (column.logarithm)
+      for (double& each : values) each = std::log(each);
+    double mean = 0, variance = 0;
+    for (const double each : values) mean += each / static_cast<double>(count_);
+    for (const double each : values) variance += (each - mean) * (each - mean) / static_cast<double>(count_);
+    if (!(variance > 1e-18 * (1 + mean * mean))) return;  // it never changes
+    column.scale = std::sqrt(variance);
+    for (double& each : values) each /= column.scale;
+    column.levels = values;
+    std::sort(column.levels.begin(), column.levels.end());
+    column.levels.erase(std::unique(column.levels.begin(), column.levels.end()), column.levels.end());
+    for (std::size_t i = 0; i < count_; ++i)
+      level_at_.push_back(static_cast<std::uint32_t>(
+          std::lower_bound(column.levels.begin(), column.levels.end(), values[i]) - column.levels.begin()));
+    if (is_main) main_ = out_.columns_.size();
+    out_.columns_.push_back(std::move(column));
+  }
+
+  // Rows that are alike become one, which is so much surer.
+  void merge(std::span<const double> sync, std::span<const double> residuals) {
+    std::map<std::vector<std::uint32_t>, std::size_t> seen;
+    const std::size_t columns = out_.columns_.size();
+    for (std::size_t i = 0; i < count_; ++i) {
+      std::vector<std::uint32_t> levels(columns);
+      for (std::size_t c = 0; c < columns; ++c) levels[c] = level_at_[c * count_ + i];
+      const auto [at, fresh] = seen.emplace(levels, kept_.size());
+      if (fresh) kept_.push_back({levels, sync[i], 0, 0}), synced_ = synced_ || sync[i] > 0;
+      auto& merged = kept_[at->second];
+      merged.count += 1, merged.mean += (residuals[i] - merged.mean) / merged.count;
+    }
+    Random random(1, hash_name("rows of a residual"));
+    for (std::size_t i = 0; i + 1 < kept_.size(); ++i)
+      std::swap(kept_[i], kept_[i + random.below(kept_.size() - i)]);
+    if (kept_.size() > ResidualProcess::kKept) kept_.resize(ResidualProcess::kKept);
+  }
+
+  // Numbers to be chosen: noise, and how much noisier synchronisation is; the size of each part; the lengths
+  // of the part of all columns, that of the main column, and those of the others as a ratio.
+  void set_up_parts() {
+    using Acts = ResidualProcess::Acts;
+    const std::size_t columns = out_.columns_.size();
+    const bool apart = main_ < columns && columns > 1;
+    out_.parts_.assign(1, {});
+    if (apart) out_.parts_.resize(3), out_.parts_[1].acts = Acts::on_work;
+    if (apart && synced_) out_.parts_.resize(4), out_.parts_[3].acts = Acts::on_sync;
+    double square = 0;
+    for (const auto& each : kept_) square += each.mean * each.mean / static_cast<double>(kept_.size());
+    const double typical = 0.5 * std::log(std::max(square, 1e-8));
+    prior_ = {{typical - 1, 1.5}, {0, 1.5}};
+    for (std::size_t p = 0; p < out_.parts_.size(); ++p) prior_.push_back({typical - 0.5, 1.5});
+    for (std::size_t c = 0; c < columns; ++c) prior_.push_back({0.7, 1});
+    if (apart) prior_.push_back({-0.5, 1}), prior_.push_back({-0.5, 1});
+  }
+
+  void put(const std::vector<double>& at) {
+    const std::size_t columns = out_.columns_.size(), parts = out_.parts_.size(), lengths = 2 + parts;
+    out_.noise_ = std::exp(at[0]), sync_noise_ = std::exp(2 * at[1]);
+    for (std::size_t p = 0; p < parts; ++p) out_.parts_[p].size = std::exp(2 * at[2 + p]);
+    for (auto& part : out_.parts_) part.lengths.assign(columns, 0);
+    for (std::size_t c = 0; c < columns; ++c) out_.parts_[0].lengths[c] = std::exp(at[lengths + c]);
+    if (parts == 1) return;
+    out_.parts_[1].lengths[main_] = std::exp(at[lengths + columns]);
+    for (std::size_t p = 2; p < parts; ++p)
+      for (std::size_t c = 0; c < columns; ++c)
+        if (c != main_) out_.parts_[p].lengths[c] = std::exp(at[lengths + c] + at[lengths + columns + 1]);
+  }
+
+  // The covariance of the first n kept rows, noise included; its lower half.
+  std::vector<double> covariance(std::size_t n) const {
+    const std::size_t columns = out_.columns_.size();
+    std::vector<double> sum(n * n, 0.0), line(n);
+    for (const auto& part : out_.parts_) {
+      std::vector<std::vector<double>> table(columns);
+      for (std::size_t c = 0; c < columns; ++c)
+        if (part.lengths[c] > 0) table[c] = closeness(out_.columns_[c].levels, part.lengths[c]);
+      for (std::size_t i = 0; i < n; ++i) {
+        const double size = part.size * ResidualProcess::exposure(part.acts, kept_[i].sync);
+        for (std::size_t j = 0; j <= i; ++j)
+          line[j] = size * ResidualProcess::exposure(part.acts, kept_[j].sync);
+        for (std::size_t c = 0; c < columns; ++c) {
+          if (table[c].empty()) continue;
+          const double* near = &table[c][kept_[i].levels[c] * out_.columns_[c].levels.size()];
+          for (std::size_t j = 0; j <= i; ++j) line[j] *= near[kept_[j].levels[c]];
+        }
+        for (std::size_t j = 0; j <= i; ++j) sum[i * n + j] += line[j];
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i) sum[i * n + i] += noise_of(i);
+    return sum;
+  }
+
+  static std::vector<double> closeness(const std::vector<double>& levels, double length) {
+    std::vector<double> out;
+    for (const double a : levels)
+      for (const double b : levels) out.push_back(matern((a - b) / length));
+    return out;
+  }
+
+  double noise_of(std::size_t i) const {
+    const double doubt = doubt_.empty() ? 1 : doubt_[i];
+    const double noisier = 1 + sync_noise_ * kept_[i].sync * kept_[i].sync;
+    return out_.noise_ * out_.noise_ * noisier * doubt / kept_[i].count + 1e-10;
+  }
+
+  std::vector<double> means(std::size_t n) const {
+    std::vector<double> out;
+    for (std::size_t i = 0; i < n; ++i) out.push_back(kept_[i].mean);
+    return out;
+  }
+
+  // Minus twice the logarithm of likelihood and prior.
+  double cost(const std::vector<double>& at) {
+    put(at);
+    double sum = 0;
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      const double off = (at[i] - prior_[i].middle) / prior_[i].spread;
+      sum += off * off;
+    }
+    const std::size_t n = std::min(kept_.size(), ResidualProcess::kScout);
+    const Cholesky factor(covariance(n), n);
+    if (!factor.ok()) return INFINITY;
+    for (const double each : factor.half(means(n))) sum += each * each;
+    return sum + factor.log_determinant();
+  }
+
+  // One number at a time, by steps that grow while they help and shrink when they do not.
+  void choose() {
+    std::vector<double> at;
+    for (const auto& prior : prior_) at.push_back(prior.middle);
+    std::vector<double> stride(at.size(), 0.7);
+    double best = cost(at);
+    for (int round = 0; round < 8; ++round) {
+      const double before = best;
+      for (std::size_t i = 0; i < at.size(); ++i) {
+        const double was = at[i];
+        bool better = false;
+        for (const double sign : {1.0, -1.0}) {
+          at[i] = was + sign * stride[i];
+          const double there = cost(at);
+          if (there < best) {
+            best = there, better = true, stride[i] *= sign * 1.3;
+            break;
+          }
+        }
+        if (!better) at[i] = was, stride[i] *= 0.45;
+      }
+      if (before - best < 0.1) break;
+    }
+    put(at);
+  }
+
+  // Leave-one-out errors say which rows the others contradict; those count less, and the weights follow.
+  void weigh() {
+    const std::size_t n = kept_.size();
+    const Cholesky factor(covariance(n), n);
+    if (!factor.ok()) return finish_without();
+    std::vector<double> weights = factor.solve(means(n));
+    const std::vector<double> precision = factor.inverse_diagonal();
+    doubt_.assign(n, 1);
+    bool doubtful = false;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double off = weights[i] * weights[i] / precision[i];  // squared, in units of its own deviation
+      constexpr double kBelieved = 6;
+      if (off > kBelieved) doubt_[i] = 1 + (off - kBelieved), doubtful = true;
+    }
+    if (doubtful) weights = Cholesky(covariance(n), n).solve(means(n));
+    out_.weights_ = std::move(weights);
+    for (const auto& each : kept_) out_.sync_.push_back(each.sync);
+    for (const auto& each : kept_)
+      out_.level_of_.insert(out_.level_of_.end(), each.levels.begin(), each.levels.end());
+  }
+
+  void finish_without() {
+    out_.columns_.clear(), out_.parts_.clear();
+    double square = 0;
+    for (const auto& each : kept_) square += each.mean * each.mean / static_cast<double>(kept_.size());
+    out_.noise_ = std::sqrt(square);
+  }
+
+  ResidualProcess& out_;
+  std::size_t count_, main_ = static_cast<std::size_t>(-1);
+  std::vector<std::uint32_t> level_at_;  // column after column
+  std::vector<Merged> kept_;
+  std::vector<Prior> prior_;
+  bool synced_ = false;
+  double sync_noise_ = 0;
+  std::vector<double> doubt_;  // noise of a kept row, as a multiple
+};
+
+void ResidualProcess::fit(std::span<const double> rows, std::size_t width, std::size_t main,
+                          std::span<const double> sync, std::span<const double> residuals) {
+  ResidualFit(rows, width, main, sync, residuals, *this).run();
+}
+
+}  // namespace tandem::stats

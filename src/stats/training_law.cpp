@@ -1,0 +1,66 @@
+#include "stats/training_law.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace tandem::stats {
+namespace {
+
+double square(double x) {
+  return x * x;
+}
+
+double load_of(double processes, double room) {
+  return room > 0 ? std::sqrt(1 + square(processes / room)) : 1;
+}
+
+double share_of(double processes, double width) {
+  return width > 0 ? std::sqrt(std::sqrt(1 + square(square(processes / width)))) : 1;
+}
+
+}  // namespace
+
+TrainingLaw::Step TrainingLaw::parts_of(const TrainingRow& row) const {
+  const double processes = row.cores * row.jobs, others = row.jobs - 1;
+  double work = value_[fixed] * load_of(processes, value_[room]);
+  work += row.batch * (value_[record] / row.cores + value_[serial]) * share_of(processes, value_[width]) *
+          (1 + value_[squeeze] * others);
+  work += value_[process] * (processes - 1) + value_[neighbour] * others;
+  if (row.replicas <= 1) return {work, 0};
+  const double on_bus =
+      row.largest > 1 ? value_[bus] * (1 + value_[more_bus] * std::max(0.0, row.largest - 2)) : 0;
+  const double on_net = row.nodes > 1 ? value_[pair] * (row.nodes > 2 ? value_[many] : 1) +
+                                            value_[jitter] * std::sqrt(2 * std::log(row.nodes))
+                                      : 0;
+  const double ring = std::cbrt(on_bus * on_bus * on_bus + on_net * on_net * on_net);
+  return {work, 2 * (row.replicas - 1) / row.replicas * ring};
+}
+
+double TrainingLaw::log_seconds(const TrainingRow& row) const {
+  const auto [work, sync] = parts_of(row);
+  // As a ratio, so that powers of seconds neither overflow nor vanish.
+  const double high = std::max(work, sync), low = std::min(work, sync), g = 1 + value_[overlap];
+  const double step = low > 0 ? high * std::pow(1 + std::pow(low / high, g), 1 / g) : high;
+  if (!of_jobs_) return std::log(step);
+  return std::log(value_[startup] + step * row.records * row.epochs / (row.batch * row.replicas));
+}
+
+double TrainingLaw::sync_share(const TrainingRow& row) const {
+  const auto [work, sync] = parts_of(row);
+  return sync > 0 ? 1 / (1 + std::pow(work / sync, 1 + value_[overlap])) : 0;
+}
+
+std::vector<double> TrainingLaw::numbers() const {
+  std::vector<double> out(value_, value_ + kNumbers);
+  out.push_back(of_jobs_ ? 1 : 0);
+  return out;
+}
+
+void TrainingLaw::set_numbers(const std::vector<double>& numbers) {
+  assert(numbers.size() == kNumbers + 1);
+  std::copy_n(numbers.begin(), static_cast<std::size_t>(kNumbers), value_);
+  of_jobs_ = numbers.back() != 0;
+}
+
+}  // namespace tandem::stats

@@ -1,0 +1,76 @@
+// How long training takes, as a law of physics with a few numbers to be learnt.
+//
+//     step     = (work^g + sync^g)^(1/g)          g: how well the two overlap; 1 not at all, large: fully
+//     work     = fixed·load + batch·(record/cores + serial)·share + process·(P − 1) + neighbour·(J − 1)
+//     load     = (1 + (P/room)²)^½                P = cores·jobs processes, J jobs: fixed work waits for room
+//     share    = (1 + (P/width)⁴)^¼·(1 + squeeze·(J − 1))      cores and memory shared with other jobs
+//     sync     = 2(R − 1)/R · (net³ + bus³)^⅓     a ring over R replicas: its slowest part decides, almost
+//     bus      = bus·(1 + more_bus·(G − 2))       G: replicas on the fullest node, 0 where that is one
+//     net      = pair·(nodes > 2 ? many : 1) + jitter·√(2 ln nodes)    0 on one node
+//     seconds  = step, or startup + steps·step    steps = records·epochs/(batch·replicas)
+//
+// `batch` is what one replica works through in a step. All numbers are positive and fitted as logarithms, by
+// Levenberg-Marquardt on log(seconds) with a loss that a few stalled runs cannot bend, from several starts.
+// A weak prior holds what the rows say nothing of at a harmless value; a term whose columns never change is
+// left out. Whether the seconds are of a step or of a job is for the rows to say: what fits better.
+// Deterministic; pure.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace tandem::stats {
+
+// What the law knows of a row; what is not given is 1.
+struct TrainingRow {
+  double batch = 1, cores = 1, jobs = 1, replicas = 1, nodes = 1;
+  double largest = 1;  // replicas on the fullest node
+  double records = 1, epochs = 1;
+};
+
+class TrainingLaw {
+ public:
+  enum Number {
+    fixed,
+    record,
+    serial,
+    room,
+    width,
+    squeeze,
+    process,
+    neighbour,
+    bus,
+    more_bus,
+    pair,
+    many,
+    jitter,
+    overlap,
+    startup,
+    kNumbers
+  };
+
+  // Seconds must be positive. `whole_job`: the rows tell records or epochs, so prefer seconds of jobs.
+  void fit(std::span<const TrainingRow> rows, std::span<const double> seconds, bool whole_job);
+  double log_seconds(const TrainingRow&) const;
+  // How much longer, in percent, it takes when all synchronisation takes 1 % longer; what is not that is
+  // work.
+  double sync_share(const TrainingRow&) const;
+
+  std::vector<double> numbers()
+      const;  // as logarithms, then 1 for seconds of jobs; what is left out: -inf is 0
+  void set_numbers(const std::vector<double>&);
+  bool of_jobs() const { return of_jobs_; }
+  double number(Number which) const { return value_[which]; }
+
+ private:
+  friend class LawFit;
+  struct Step {
+    double work, sync;
+  };
+  Step parts_of(const TrainingRow&) const;
+  double value_[kNumbers] = {};  // 0: left out
+  bool of_jobs_ = false;
+};
+
+}  // namespace tandem::stats

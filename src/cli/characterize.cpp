@@ -3,12 +3,14 @@
 
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "cli/characterize_export.h"
 #include "cli/characterize_result.h"
 #include "cli/command.h"
 #include "cli/report_page.h"
+#include "cli/result.h"
 #include "cli/session.h"
 #include "spec/parse.h"
 #include "stats/design.h"

@@ -26,6 +26,7 @@ struct ProbeRow {
 const std::vector<ProbeRow>& probes() {
   static const std::vector<ProbeRow> table = {
       {"kmeans", {"kmeans", "--points", "20000", "--dimensions", "8"}, "--iterations", {200, 400, 800}},
+      {"matrix", {"matrix", "--size", "256"}, "--products", {50, 100, 200}},
       {"jacobi", {"jacobi", "--size", "512"}, "--iterations", {500, 1000, 2000}},
   };
   return table;
@@ -93,10 +94,11 @@ int probe(const Options& options) {
 
 void add_probe(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = add_command(
-      app, "probe", "Measure every machine type of a server with short computations",
-      "  tandem probe\n  tandem probe --rounds 3\n\n"
-      "Jobs that name the same place.family (kmeans, jacobi) and their place.work are predicted from it.");
+  CLI::App* command =
+      add_command(app, "probe", "Measure every machine type of a server with short computations",
+                  "  tandem probe\n  tandem probe --rounds 3\n\n"
+                  "Jobs that name the same place.family (kmeans, matrix, jacobi) and their place.work are "
+                  "predicted from it.");
   options->server.add_to(*command);
   options->json.add_to(*command);
   command->add_option("--rounds", options->rounds, "how often each is measured")

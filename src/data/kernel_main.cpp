@@ -25,7 +25,8 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  tandem-kernel jacobi --size 256 --iterations 50 --threads 2\n"
     "  tandem-kernel kmeans --points 20000 --clusters 8 --json -\n"
-    "  tandem-kernel bfs --vertices 50000 --degree 8 --sources 4\n";
+    "  tandem-kernel bfs --vertices 50000 --degree 8 --sources 4\n"
+    "  tandem-kernel matrix --size 512 --products 8\n";
 
 void write_json(const Choice& choice, const tandem::data::KernelResult& result, const std::string& to) {
   nlohmann::json settings;

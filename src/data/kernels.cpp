@@ -194,6 +194,9 @@ KernelResult run_kmeans_numbers(const std::vector<std::int64_t>& s) {
 KernelResult run_bfs_numbers(const std::vector<std::int64_t>& s) {
   return run_bfs({s[0], s[1], s[2], s[3]});
 }
+KernelResult run_matrix_numbers(const std::vector<std::int64_t>& s) {
+  return run_matrix({s[0], s[1], s[2]});
+}
 
 const KernelSetting kThreads{"threads", "threads that share the work", 1, 1, 1024, 1, 8};
 
@@ -281,6 +284,36 @@ KernelResult run_bfs(const BfsSettings& settings) {
   return result;
 }
 
+// Row by row, the innermost loop along rows of both: an order that compilers vectorise.
+KernelResult run_matrix(const MatrixSettings& settings) {
+  const auto [size, products, threads] = settings;
+  require_memory("matrix", 3 * size * size);
+  Random random(kSeed, hash_name("matrix"));
+  std::vector<float> a(index(size * size)), b(a.size()), out(a.size());
+  for (auto* factor : {&a, &b})
+    for (auto& value : *factor) value = static_cast<float>(random.uniform());
+
+  KernelResult result;
+  result.seconds = timed_team(threads, [&](std::int64_t thread, Barrier& barrier) {
+    const std::int64_t n = settings.size;
+    const auto rows = share(n, thread, settings.threads);
+    for (std::int64_t p = 0; p < settings.products; ++p) {
+      for (auto y = rows.begin; y < rows.end; ++y) {
+        float* to = &out[index(y * n)];
+        std::fill_n(to, n, 0.F);
+        for (std::int64_t k = 0; k < n; ++k) {
+          const float factor = a[index(y * n + k)];
+          const float* row = &b[index(k * n)];
+          for (std::int64_t x = 0; x < n; ++x) to[x] += factor * row[x];
+        }
+      }
+      barrier.arrive_and_wait();
+    }
+  });
+  for (float cell : out) result.checksum += cell;
+  return result;
+}
+
 const std::vector<Kernel>& kernels() {
   static const std::vector<Kernel> table = {
       {"jacobi",
@@ -304,6 +337,12 @@ const std::vector<Kernel>& kernels() {
         {"sources", "searches, one after another", 1, 1, 1'000'000, 1, 8},
         kThreads},
        run_bfs_numbers},
+      {"matrix",
+       "product of two square matrices",
+       {{"size", "rows of a matrix", 256, 1, 8192, 32, 256},
+        {"products", "how often", 4, 1, 1'000'000, 1, 8},
+        kThreads},
+       run_matrix_numbers},
   };
   return table;
 }

@@ -1,10 +1,10 @@
-// Three small computations with well-known shapes: Jacobi (memory), k-means (arithmetic), BFS (random
-// access).
+// Four small computations with well-known shapes: Jacobi (memory), k-means and matrix product (arithmetic),
+// BFS (random access).
 //
-// They are what PipeTune's type III networks learn the running time of, and probes for a machine. Settings go
-// in, the seconds of work and a checksum come out; the checksum depends on the settings but never on the
-// threads. Input data is made from a fixed seed outside the measured time. Thread-safe: each call has its own
-// data and threads.
+// Probes for a machine; and the running time of all but the product is what PipeTune's type III networks
+// learn. Settings go in, the seconds of work and a checksum come out; the checksum depends on the settings
+// but never on the threads. Input data is made from a fixed seed outside the measured time. Thread-safe: each
+// call has its own data and threads.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,14 @@ struct BfsSettings {
 };
 KernelResult run_bfs(const BfsSettings&);
 
-// The same three as a table: feeds tandem-kernel's options and the timing datasets.
+struct MatrixSettings {
+  std::int64_t size = 256;  // both factors are size x size
+  std::int64_t products = 4;
+  std::int64_t threads = 1;
+};
+KernelResult run_matrix(const MatrixSettings&);
+
+// The same as a table: feeds tandem-kernel's options and the timing datasets.
 struct KernelSetting {
   std::string name, description;
   std::int64_t fallback = 1;

@@ -9,8 +9,11 @@ namespace tandem::data {
 namespace {
 
 TEST(Kernels, ChecksumDoesNotDependOnThreads) {
-  for (const auto& [name, settings] : std::vector<std::pair<std::string, std::vector<std::int64_t>>>{
-           {"jacobi", {33, 7, 1}}, {"kmeans", {1500, 3, 5, 4, 1}}, {"bfs", {700, 3, 2, 1}}}) {
+  for (const auto& [name, settings] :
+       std::vector<std::pair<std::string, std::vector<std::int64_t>>>{{"jacobi", {33, 7, 1}},
+                                                                      {"kmeans", {1500, 3, 5, 4, 1}},
+                                                                      {"bfs", {700, 3, 2, 1}},
+                                                                      {"matrix", {37, 2, 1}}}) {
     const Kernel& kernel = *find_kernel(name);
     const KernelResult alone = run_kernel(kernel, settings);
     EXPECT_GT(alone.seconds, 0) << name;
@@ -37,6 +40,14 @@ TEST(Kernels, KmeansOfOneClusterFindsTheMean) {
 
 TEST(Kernels, BfsOfOneVertexStaysThere) {
   EXPECT_EQ(run_bfs({.vertices = 1, .degree = 4, .sources = 3, .threads = 2}).checksum, 0);
+}
+
+TEST(Kernels, MatrixProductOfUniformNumbers) {
+  // Each of n² sums has n terms of mean 1/4.
+  const double n = 64;
+  EXPECT_NEAR(run_matrix({.size = 64, .products = 1}).checksum, n * n * n / 4, n * n * n / 4 * 0.02);
+  EXPECT_EQ(run_matrix({.size = 64, .products = 3}).checksum,
+            run_matrix({.size = 64, .products = 1}).checksum);
 }
 
 TEST(Kernels, RefusesSettingsOutOfRange) {

@@ -74,7 +74,7 @@ std::vector<EventBody> every_event() {
 std::vector<DecisionBody> every_decision() {
   return {Request{0, 0, {2, 0, 1.0}},
           Start{0, 1, 0, {2, 0, 1.0}},
-          Start{0, 1, 4, {2, 0, 1.0}, {1, 7}},
+          Start{0, 1, 4, {2, 0, 1.0}, 0.25, {1, 7}},
           Continue{0, 1, 3},
           Resize{0, 1, {1, 0, 0.5}},
           TakeCheckpoint{0, 1},

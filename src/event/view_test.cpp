@@ -64,7 +64,7 @@ TEST_F(ViewTest, AGangHoldsItsPartOfEachOfItsNodes) {
   request.nodes = 2;
   decide(request);
   EXPECT_EQ(task().nodes_wanted, 2);
-  const auto id = decide(Start{0, 1, 2, {2, kGiB, 1.0}, {0}});
+  const auto id = decide(Start{0, 1, 2, {2, kGiB, 1.0}, 0, {0}});
   const auto free = [&] {
     std::vector<int> out;
     for (const auto& one : view_.nodes) out.push_back(one.free_cores);

@@ -120,7 +120,8 @@ bool Round::alike(TaskId a, TaskId b) const {
   const auto &one = job(a).spec.place, &two = job(b).spec.place;
   return wanted_of(task(a)) == wanted_of(task(b)) && task(a).nodes_wanted == task(b).nodes_wanted &&
          one.architecture == two.architecture && one.accelerator == two.accelerator &&
-         one.labels == two.labels;
+         one.labels == two.labels &&
+         (!policy_.infra || (one.bandwidth == two.bandwidth && one.family == two.family));
 }
 
 // All its parts, or none.
@@ -131,10 +132,15 @@ bool Round::take_parts(TaskId id, const TaskWish& wish, std::uint32_t type, std:
 
 bool Round::place(TaskId id) {
   const auto wish = wish_of(view_, task(id));
-  if (policy_.infra) return place_by_infra(id, wish);
   // One like it found no room in this round: neither will this one. Not asked where rooms depend on more.
   const auto same = [&](TaskId other) { return alike(other, id); };
   if (!reserved_ && std::any_of(in_vain_.begin(), in_vain_.end(), same)) return false;
+  if (policy_.infra ? place_by_infra(id, wish) : place_by_type(id, wish)) return true;
+  if (in_vain_.size() < 64) in_vain_.push_back(id);
+  return false;
+}
+
+bool Round::place_by_type(TaskId id, const TaskWish& wish) {
   for (const auto type : ranked(id, wish)) {
     std::vector<Share> taken;
     if (!take_parts(id, wish, type, cluster_.pools, taken)) continue;
@@ -146,7 +152,6 @@ bool Round::place(TaskId id) {
     start(id, spot);
     return true;
   }
-  if (in_vain_.size() < 64) in_vain_.push_back(id);
   return false;
 }
 

@@ -49,6 +49,7 @@ class Round {
   bool take_parts(TaskId, const TaskWish&, std::uint32_t type, std::vector<Pool>& pools,
                   std::vector<Share>& taken);
   bool place(TaskId);
+  bool place_by_type(TaskId, const TaskWish&);
   bool alike(TaskId, TaskId) const;  // they ask for the same
   void start(TaskId, const Spot&);
   double drop_of(TaskId) const;

@@ -18,9 +18,9 @@ TEST_F(SchedulerTest, AGangHasANodeEachOfOneTypeOrWaitsUnderEveryPolicy) {
   for (const auto& entry : policies()) {
     view_ = {};
     policy(entry.name);
-    node("small", 4, 2);
-    node("large", 8);
-    node("large", 8);
+    observed(node("small", 4, 2), {.cpu = 0});
+    observed(node("large", 8), {.cpu = 0});
+    observed(node("large", 8), {.cpu = 0});
     const TaskId gang = job(4, 10, {}, 2);
     ASSERT_TRUE(runs(gang)) << entry.name;
     EXPECT_EQ(nodes_of(gang), (std::vector<NodeId>{1, 2})) << entry.name << ": of small ones there is one";

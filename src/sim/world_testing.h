@@ -52,7 +52,7 @@ class ByHand : public testing::Test {
     request.wanted = granted;
     request.nodes = static_cast<std::int32_t>(1 + more.size());
     decide(request);
-    return decide(Start{task, 1, node, granted, std::move(more)});
+    return decide(Start{task, 1, node, granted, 0, std::move(more)});
   }
   void wait(Seconds at_most = kHoweverLong) {
     for (auto& event : world_->wait(at_most)) {

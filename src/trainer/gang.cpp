@@ -50,12 +50,13 @@ void follow(Gang& gang, Learner& learner) {
 
 Setup same_setup(Gang& gang, const Setup& own) {
   const auto said = nlohmann::json::parse(
-      gang.from_first(
-          nlohmann::json{{"model", own.model}, {"hyper", to_json(own.hyper)}, {"seed", own.seed}}.dump()),
+      gang.from_first(nlohmann::json{
+          {"model", own.model}, {"hyper", to_json(own.hyper)}, {"seed", own.seed}, {"drop", own.drop}}
+                          .dump()),
       nullptr, false);
   if (!said.is_object()) throw SystemError("rank 0 did not say what it trains");
   return {said.at("model").get<std::string>(), values_from_json(said.at("hyper")),
-          said.at("seed").get<std::int64_t>()};
+          said.at("seed").get<std::int64_t>(), said.at("drop").get<double>()};
 }
 
 }  // namespace tandem::trainer

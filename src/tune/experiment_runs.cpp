@@ -50,6 +50,8 @@ void add_counted(const TaskView& task, Metrics& out) {
     }
   for (const auto& [counter, sum] : sums)
     if (sum.second > 0) out[counter] = sum.first / sum.second;
+  if (out.contains("user-time") && out.contains("system-time"))
+    out["cpu-time"] = out["user-time"] + out["system-time"];
 }
 
 std::string state_of(const TaskView& task) {

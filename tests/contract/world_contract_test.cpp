@@ -236,7 +236,7 @@ class GangContract : public WorldContract {
     Request request{0, 0, granted};
     request.nodes = 2;
     decide(request);
-    return decide(Start{0, attempt, 0, granted, {1}});
+    return decide(Start{0, attempt, 0, granted, 0, {1}});
   }
   void expect_both_free() const {
     for (const NodeId node : {0, 1})
@@ -287,7 +287,7 @@ TEST_P(GangContract, AGangHasItsPartOfEachNodeOrOfNone) {
   Request request{1, 0, {1, 0, 1.0}};
   request.nodes = 2;
   decide(request);
-  const auto second = decide(Start{1, 1, 0, {1, 0, 1.0}, {1}});
+  const auto second = decide(Start{1, 1, 0, {1, 0, 1.0}, 0, {1}});
   EXPECT_EQ(until<DecisionRefused>().decision, second);
   EXPECT_EQ(view_.nodes[0].free_cores, view_.nodes[0].capacity.cores);
   decide(Request{2, 0, {1, 0, 1.0}});

@@ -18,6 +18,12 @@ class Examples(Case):
                 self.assertEqual(better(best, result["best"]["metrics"][metric]), result["best"]["metrics"][metric])
         self.assertGreaterEqual(result["best"]["system"]["cores"], 1)
 
+    def check_experiment(self, result):
+        self.assertEqual(result["state"], "finished", result["reason"])
+        self.assertEqual([run for run in result["runs"] if run["state"] != "finished"], [])
+        self.assertGreater(len(result["runs"]), 1)
+        self.assertTrue(result["anova"], "nothing was analysed")
+
     def check_cluster(self, spec):
         trace = self.spec("1 0 -1 100 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n", "one.swf")
         result = self.json("sim", "--trace", trace, "--cluster", spec)
@@ -48,6 +54,8 @@ def check(name):
         self.environment["PYTHONPATH"] = str(ROOT / "python")
         if os.environ.get("TANDEM_ONE_CORE"):  # under ThreadSanitizer
             spec = self.spec(spec.read_text().replace("cores: 2", "cores: 1"))
+        if "kind: characterize" in spec.read_text():
+            return self.check_experiment(self.json("characterize", spec))
         if "kind: tune" in spec.read_text():
             return self.check_tuning(self.json("tune", spec))
         result = self.json("train", spec)

@@ -1,16 +1,19 @@
 #include "runtime/local/attempt.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "base/text.h"
 
 namespace tandem::local {
@@ -86,6 +89,27 @@ std::map<std::string, std::string> gang_environment(std::size_t rank, std::size_
           {"LOCAL_RANK", "0"},
           {"MASTER_ADDR", master},
           {"MASTER_PORT", std::to_string(port)}};
+}
+
+int free_port(const char* address) {
+  platform::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  if (address) ::inet_pton(AF_INET, address, &at.sin_addr);
+  socklen_t size = sizeof(at);
+  auto* generic = reinterpret_cast<sockaddr*>(&at);
+  if (!socket || ::bind(socket.get(), generic, size) != 0 || ::getsockname(socket.get(), generic, &size) != 0)
+    throw_errno("looking for a free port");
+  return ntohs(at.sin_port);
+}
+
+void copy_checkpoints(const std::filesystem::path& from_task, const std::filesystem::path& to_task) {
+  namespace fs = std::filesystem;
+  if (fs::exists(to_task) || !fs::exists(from_task)) return;
+  const fs::path beside = to_task.string() + ".new";
+  fs::remove_all(beside);
+  fs::copy(from_task, beside, fs::copy_options::recursive);
+  fs::rename(beside, to_task);
 }
 
 std::string tail_of(const std::string& output_file, off_t from) {

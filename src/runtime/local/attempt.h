@@ -5,6 +5,8 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -83,6 +85,12 @@ std::map<std::string, std::string> environment_for(const Attempted&);
 // What each process of a gang is told beside it, in our names and in those torchrun uses.
 std::map<std::string, std::string> gang_environment(std::size_t rank, std::size_t size,
                                                     const std::string& master, int port);
+// Where a gang's processes can meet: free now, who takes it first has it. On any address where none is given.
+int free_port(const char* address = nullptr);
+
+// A clone begins with what the other task has on disk. It is copied once: a second attempt goes on from the
+// clone's own.
+void copy_checkpoints(const std::filesystem::path& from_task, const std::filesystem::path& to_task);
 
 // The last lines a program printed, made printable.
 std::string tail_of(const std::string& output_file, off_t from);

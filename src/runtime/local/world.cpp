@@ -183,7 +183,8 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
     return;
   }
   try {
-    if (task.trial && task.trial->clone_from) copy_checkpoints(*task.trial->clone_from, d.task);
+    if (task.trial && task.trial->clone_from)
+      copy_checkpoints(task_folder(*task.trial->clone_from), task_folder(d.task));
     launch(a, job);
   } catch (const std::exception& e) {
     kill_group(a);
@@ -457,17 +458,6 @@ std::vector<Event> LocalWorld::reconcile(const View& view) {
   std::vector<Event> out(std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.end()));
   pending_.clear();
   return out;
-}
-
-// A clone begins with what the other task has on disk. It is copied once: a second attempt goes on from the
-// clone's own.
-void LocalWorld::copy_checkpoints(TaskId from, TaskId to) {
-  namespace fs = std::filesystem;
-  if (fs::exists(task_folder(to)) || !fs::exists(task_folder(from))) return;
-  const fs::path beside = task_folder(to).string() + ".new";
-  fs::remove_all(beside);
-  fs::copy(task_folder(from), beside, fs::copy_options::recursive);
-  fs::rename(beside, task_folder(to));
 }
 
 // ---- small things ----

@@ -84,7 +84,6 @@ class LocalWorld final : public control::World {
   void start(DecisionId, const Start&, const View&);
   void resize(DecisionId, const Resize&);
   void hold(Attempted&);
-  void copy_checkpoints(TaskId from, TaskId to);
   void stop(Attempted&);
   void answer(Attempted&);
 

@@ -1,8 +1,6 @@
 // The local world's processes: what they sit on, how they are started, moved and ended.
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -36,19 +34,6 @@ double cpu_pressure() {
     std::fclose(file);
   }
   return percent;
-}
-
-// Where a gang's processes can meet. It is free now; who takes it first has it.
-int free_port() {
-  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  ::inet_pton(AF_INET, kHere, &at.sin_addr);
-  socklen_t size = sizeof(at);
-  auto* generic = reinterpret_cast<sockaddr*>(&at);
-  if (!socket || ::bind(socket.get(), generic, size) != 0 || ::getsockname(socket.get(), generic, &size) != 0)
-    throw_errno("looking for a free port");
-  return ntohs(at.sin_port);
 }
 
 }  // namespace
@@ -144,7 +129,7 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
   launch.output = output.get();
   launch.folder = job.program.folder;
   launch.data_limit = options_.cgroups.memory() ? 0 : a.granted.memory;
-  const int port = a.gang() ? free_port() : 0;
+  const int port = a.gang() ? free_port(kHere) : 0;
   for (std::size_t rank = 0; rank < a.seats.size(); ++rank) {
     platform::Launch own = launch;
     if (a.gang()) own.environment.merge(gang_environment(rank, a.seats.size(), kHere, port));

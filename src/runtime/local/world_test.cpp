@@ -85,6 +85,70 @@ TEST_F(LocalWorldTest, AGoodProgramRunsToItsEnd) {
   EXPECT_TRUE(platform::marked_processes(options_.run + "-0-1").empty());
 }
 
+// A machine of two CPUs, whatever there is here: both are CPUs this process may use, or one twice.
+platform::Topology two_cpus() {
+  auto topology = platform::Topology::detect();
+  while (topology.cpus.size() < 2) topology.cpus.push_back(topology.cpus.front());
+  topology.cpus.resize(2);
+  return topology;
+}
+
+TEST_F(LocalWorldTest, LanesShareTheCpusAndATaskSitsWhereFewestSit) {
+  options_.topology = two_cpus();
+  if (options_.topology.cpus[0].id == options_.topology.cpus[1].id) GTEST_SKIP() << "only one CPU here";
+  options_.lanes = 3;
+  LocalWorld world(options_);
+  job_.program.command = {SPEAKER, "--sleep-ms", "1000"};
+  View view;
+  const auto happens = [&](EventBody body) { view.apply(Event{Seconds{1}, std::move(body)}); };
+  const auto joined = world.nodes();
+  ASSERT_EQ(joined.size(), 3u);
+  EXPECT_NE(joined[0].name, joined[1].name);
+  for (const auto& node : joined) {
+    EXPECT_EQ(node.capacity.cores, 2);
+    happens(node);
+  }
+  happens(JobSubmitted{0, job_});
+  const auto start = [&](NodeId node, int cores, Bytes memory) {
+    const auto task = static_cast<TaskId>(view.tasks.size());
+    const Resources wanted{cores, memory, 1.0};
+    view.apply(Decision{view.next_decision, Request{task, 0, wanted}});
+    const Decision decision{view.next_decision, Start{task, 1, node, wanted}};
+    view.apply(decision);
+    world.carry_out(decision, view);
+    return world.wait(Seconds{0}).front().body;
+  };
+  const auto cpus = [](const EventBody& body) { return std::get<TaskStarted>(body).cpus; };
+  const auto first = cpus(start(0, 1, 0));
+  const auto second = cpus(start(1, 1, 0));
+  EXPECT_NE(first, second) << "the other CPU was idle";
+  EXPECT_EQ(cpus(start(2, 2, 0)).size(), 2u) << "all of them, shared";
+  EXPECT_EQ(cpus(start(0, 1, 0)), second) << "a lane hands a CPU of its own out once";
+  EXPECT_TRUE(std::holds_alternative<DecisionRefused>(start(0, 1, 0))) << "both of its CPUs are taken";
+  const Bytes all = joined[0].capacity.memory;
+  EXPECT_TRUE(std::holds_alternative<DecisionRefused>(start(1, 1, all + 1))) << "more than there is";
+}
+
+TEST_F(LocalWorldTest, LanesHaveOneMemoryBetweenThem) {
+  options_.topology.memory = 8 * kGiB;
+  options_.lanes = 2;
+  LocalWorld world(options_);
+  job_.program.command = {SPEAKER, "--sleep-ms", "1000"};
+  View view;
+  for (const auto& node : world.nodes()) view.apply(Event{Seconds{1}, node});
+  view.apply(Event{Seconds{1}, JobSubmitted{0, job_}});
+  const Bytes most = view.nodes[0].capacity.memory / 2 + kMiB;
+  for (TaskId task = 0; task < 2; ++task) {
+    const Resources wanted{1, most, 1.0};
+    view.apply(Decision{view.next_decision, Request{task, 0, wanted}});
+    const Decision decision{view.next_decision, Start{task, 1, static_cast<NodeId>(task), wanted}};
+    view.apply(decision);
+    world.carry_out(decision, view);
+    const auto body = world.wait(Seconds{0}).front().body;
+    EXPECT_EQ(std::holds_alternative<DecisionRefused>(body), task == 1) << "the second would be over it";
+  }
+}
+
 TEST_F(LocalWorldTest, AProgramThatDoesNotExist) {
   job_.program.command = {"no-such-program-anywhere"};
   run_job();

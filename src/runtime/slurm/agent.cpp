@@ -1,7 +1,6 @@
 #include "runtime/slurm/agent.h"
 
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,9 +18,15 @@
 #include "protocol/message.h"
 #include "runtime/local/attempt.h"
 #include "runtime/slurm/agent_link.h"
+#include "runtime/slurm/commands.h"
+#include "runtime/slurm/parse.h"
+#include "runtime/slurm/submit.h"
 
 namespace tandem::slurm {
 namespace {
+
+constexpr Seconds kEnergyLimit{2};
+constexpr int kEnergyTries = 3;  // a node's first figure may take a while; most sites have none
 
 using platform::Descriptor;
 
@@ -40,18 +45,6 @@ std::vector<int> bound_cpus(int cores) {
   return cpus;
 }
 
-// Free now on this node; who takes it first has it.
-int free_port() {
-  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  socklen_t size = sizeof(at);
-  auto* generic = reinterpret_cast<sockaddr*>(&at);
-  if (!socket || ::bind(socket.get(), generic, size) != 0 || ::getsockname(socket.get(), generic, &size) != 0)
-    throw_errno("looking for a free port");
-  return ntohs(at.sin_port);
-}
-
 // One run of one program.
 class Agent {
  public:
@@ -62,7 +55,7 @@ class Agent {
     world_ = AgentLink(ticket_);
     if (!world_) return give_up("Tandem cannot be reached; is its machine's firewall open to the nodes?");
     const bool follows = rank_ > 0;  // then where they meet is known with Go
-    if (!ticket_.nodes.empty() && !follows) port_ = free_port();
+    if (!ticket_.nodes.empty() && !follows) port_ = local::free_port();
     if (!follows) begin();
     if (!join())
       return give_up(ticket_.nodes.empty() ? "Tandem did not want this attempt any more"
@@ -134,7 +127,10 @@ class Agent {
       if (got <= 0) return;
       try {
         said_.feed({bytes.data(), static_cast<std::size_t>(got)});
-        while (auto line = said_.next()) send(Said{std::move(*line)});
+        while (auto line = said_.next()) {
+          tell_energy();
+          send(Said{std::move(*line)});
+        }
       } catch (const protocol::ProtocolError& e) {
         send(Broke{e.what()});
         program_.reset();
@@ -205,6 +201,17 @@ class Agent {
     for (pid_t pid : platform::marked_processes(ticket_.mark)) ::kill(pid, SIGKILL);
   }
 
+  // What Slurm has measured so far. It measures nodes, so that it is this program's only where that has the
+  // node to itself.
+  void tell_energy() {
+    if (!ticket_.whole_node || rank_ > 0 || energy_refused_ >= kEnergyTries) return;
+    const auto joules = parse_energy(Commands().run_and_wait(sstat(record_.job), kEnergyLimit).output);
+    if (joules)
+      send(Drew{*joules});
+    else
+      ++energy_refused_;
+  }
+
   void send(const FromAgent& message) {
     if (!world_) return;
     world_.send(message);
@@ -236,6 +243,7 @@ class Agent {
     record_.status = info.si_status;
     record_.ended = wall_clock();
     write_record(ticket_.record, record_);
+    tell_energy();
     send(Exited{record_});
     return record_.signalled ? 128 + record_.status : record_.status;
   }
@@ -249,7 +257,8 @@ class Agent {
   bool may_go_ = false, ended_ = false, asked_to_end_ = false, told_to_end_ = false;
   double kill_at_ = 0;
   std::size_t rank_ = 0;
-  int port_ = 0;  // of a gang: where its programs meet
+  int port_ = 0;            // of a gang: where its programs meet
+  int energy_refused_ = 0;  // how often Slurm had no figure
 };
 
 }  // namespace

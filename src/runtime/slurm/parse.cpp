@@ -224,6 +224,17 @@ std::optional<SlurmJobId> parse_sbatch(std::string_view text) {
   return id && *id > 0 ? id : std::nullopt;
 }
 
+std::optional<double> parse_energy(std::string_view text) {
+  double most = 0;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    if (const auto joules = whole_number(text.substr(0, end)))
+      most = std::max(most, static_cast<double>(*joules));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return most > 0 ? std::optional(most) : std::nullopt;
+}
+
 std::string hopeless(std::string_view reason) {
   struct Known {
     std::string_view reason, means;

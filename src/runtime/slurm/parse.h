@@ -71,6 +71,10 @@ std::optional<Seconds> parse_span(std::string_view);
 // From `sbatch --parsable`: "123" or "123;cluster". None: that was no answer.
 std::optional<SlurmJobId> parse_sbatch(std::string_view);
 
+// Joules, the most of any step, from `sstat` (submit.h): a job's steps are on the same nodes. None where the
+// site does not gather energy: Slurm then says 0, or nothing.
+std::optional<double> parse_energy(std::string_view);
+
 // Why a pending job will never run as it was submitted ("PartitionConfig": it is larger than any node); empty
 // while it may.
 std::string hopeless(std::string_view reason);

@@ -159,5 +159,12 @@ TEST(Hopeless, OnlyWhatTimeCannotHeal) {
     EXPECT_TRUE(hopeless(reason).empty()) << reason;
 }
 
+TEST(Parse, EnergyIsSlurmsOwnFigureOrNone) {
+  EXPECT_EQ(parse_energy("1234\n"), 1234.0);
+  EXPECT_EQ(parse_energy("70\n1240\n\n"), 1240.0) << "batch script on one node, its step on two";
+  for (const auto* none : {"", "0\n", "\n", "n/a\n", "-5\n", "sstat: error: no steps running for job 3\n"})
+    EXPECT_EQ(parse_energy(none), std::nullopt) << none;
+}
+
 }  // namespace
 }  // namespace tandem::slurm

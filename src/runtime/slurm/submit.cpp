@@ -176,6 +176,15 @@ std::vector<std::string> sinfo() {
   return {"sinfo", "--json"};
 }
 
+std::vector<std::string> sstat(SlurmJobId job) {
+  return {"sstat",
+          "--noheader",
+          "--parsable2",
+          "--allsteps",
+          "--format=ConsumedEnergyRaw",
+          "--jobs=" + std::to_string(job)};
+}
+
 std::vector<SlurmJobId> orphans(const std::vector<QueuedJob>& jobs, const std::string& run,
                                 const std::vector<Mark>& known) {
   std::vector<SlurmJobId> out;

@@ -60,6 +60,7 @@ std::vector<std::string> srun(const Site&, const Submission&);
 std::vector<std::string> scancel(const std::vector<SlurmJobId>&);
 std::vector<std::string> squeue();
 std::vector<std::string> sinfo();
+std::vector<std::string> sstat(SlurmJobId);  // what the job has drawn; needs no accounting
 // The whole batch script; it does not depend on anything.
 inline constexpr const char* kScript = "#!/bin/sh\nexec \"$@\"\n";
 

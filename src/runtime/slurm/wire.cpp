@@ -47,6 +47,7 @@ std::string text(const Ticket& t) {
               {"nodes", t.nodes},
               {"tokens", t.tokens},
               {"master", t.master},
+              {"whole_node", t.whole_node},
               {"grace", t.grace.value}}
              .dump(1, ' ', false, Json::error_handler_t::replace) +
          "\n";
@@ -72,6 +73,7 @@ Ticket parse_ticket(const std::string& text) {
     json.at("nodes").get_to(t.nodes);
     json.at("tokens").get_to(t.tokens);
     json.at("master").get_to(t.master);
+    json.at("whole_node").get_to(t.whole_node);
     if (t.nodes.size() != t.tokens.size()) throw SystemError("a ticket with more ranks than tokens");
     if (t.command.empty()) throw SystemError("a ticket without a command");
     return t;
@@ -122,6 +124,7 @@ std::string line(const FromAgent& message) {
     std::string operator()(const Said& s) const { return relayed(s.line); }
     std::string operator()(const Broke& b) const { return ours({{"broke", b.why}}); }
     std::string operator()(const Exited& e) const { return ours({{"exited", to_json(e.record)}}); }
+    std::string operator()(const Drew& d) const { return ours({{"drew", d.joules}}); }
     std::string operator()(const StepEnded& s) const {
       return ours({{"step_ended", {{"mark", s.mark}, {"status", s.status}}}});
     }
@@ -148,6 +151,7 @@ FromAgent parse_from_agent(std::string_view line) try {
   if (key == "broke") return Broke{value.get<std::string>()};
   if (key == "exited")
     if (auto record = record_from_json(value)) return Exited{*record};
+  if (key == "drew") return Drew{value.get<double>()};
   if (key == "step_ended") return StepEnded{value.at("mark"), value.at("status")};
   throw ProtocolError("an agent said '" + key + "', which nobody understands");
 } catch (const Json::exception& e) {

@@ -35,7 +35,8 @@ struct Ticket {
   // Of a gang, by rank; empty: the program is alone. All agents of it read the same ticket, and each finds
   // its rank by the name of its node. The mark, token, record and claim above are rank 0's.
   std::vector<std::string> nodes, tokens;
-  std::string master;  // the address of rank 0's node
+  std::string master;       // the address of rank 0's node
+  bool whole_node = false;  // it has its nodes to itself: what Slurm measures of them is its own
   bool operator==(const Ticket&) const = default;
 };
 std::string text(const Ticket&);
@@ -75,7 +76,11 @@ struct StepEnded {  // of a pilot: srun has ended, and with it the agent
   int status = 0;
   bool operator==(const StepEnded&) const = default;
 };
-using FromAgent = std::variant<Join, Said, Broke, Exited, StepEnded>;
+struct Drew {  // Slurm's own figure for the job so far
+  double joules = 0;
+  bool operator==(const Drew&) const = default;
+};
+using FromAgent = std::variant<Join, Said, Broke, Exited, StepEnded, Drew>;
 
 // ---- world to agent ----
 

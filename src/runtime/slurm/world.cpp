@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "runtime/local/attempt.h"
 #include "runtime/slurm/clock.h"
 #include "runtime/slurm/gpus.h"
 
@@ -123,7 +124,8 @@ void SlurmWorld::start(DecisionId id, const Start& d, const View& view) {
   a.job = what_runs(view, task);
   if (task.trial) {
     a.talk.cloned_at = task.trial->clone_epoch;
-    if (task.trial->clone_from) copy_checkpoints(*task.trial->clone_from, d.task);
+    if (task.trial->clone_from)
+      local::copy_checkpoints(task_folder(*task.trial->clone_from), task_folder(d.task));
   }
   a.talk.counted_before = task.reported();
   a.talk.begin = {.task = fmt::format("run {}, task {}", options_.run, a.task),

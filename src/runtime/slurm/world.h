@@ -132,7 +132,9 @@ class SlurmWorld final : public control::World {
     Seconds next_cancel;
     std::int64_t epoch_at_submit = 0;
     std::uintmax_t output_from = 0;
-    Resources holds() const {  // of each node, in our books
+    std::optional<double> drew;  // J in this job, as Slurm measured it
+    double drew_counted = 0;     // of it, what an epoch or an end was said to have taken
+    Resources holds() const {    // of each node, in our books
       Resources held = granted;
       if (parked) held.cores = 0;
       return held;
@@ -152,6 +154,7 @@ class SlurmWorld final : public control::World {
   void left(const std::string& mark);
   void joined(Attempted&, const Join&);
   void said(Attempted&, const std::string& line);
+  std::optional<Energy> energy_since_last(Attempted&);
   void begin_program(Attempted&);
   void tell(Attempted&, const std::string& line);
   void condemn(Attempted&, Failure, const std::string& why);
@@ -193,7 +196,6 @@ class SlurmWorld final : public control::World {
   void look_for_records();
   void end_orphans();
   bool ended_well(const View&, const TaskView&) const;
-  void copy_checkpoints(TaskId from, TaskId to);
 
   // pilots (world_pilots.cpp)
   Mark mark_of_pilot(NodeId, int number) const;

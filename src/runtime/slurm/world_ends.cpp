@@ -30,6 +30,8 @@ void SlurmWorld::heard(const std::string& mark, const FromAgent& message) {
     said(*a, line->line);
   else if (const auto* broke = std::get_if<Broke>(&message))
     condemn(*a, Failure::bad_report, broke->why);
+  else if (const auto* drew = std::get_if<Drew>(&message))
+    a->drew = drew->joules;
   else if (const auto* exited = std::get_if<Exited>(&message))
     rank_0_exited(*a, exited->record);
 }
@@ -80,6 +82,7 @@ void SlurmWorld::said(Attempted& a, const std::string& line) {
     if (heard.epoch) {
       heard.epoch->task = a.task;
       heard.epoch->attempt = a.number;
+      heard.epoch->energy = energy_since_last(a);
       happened(std::move(*heard.epoch));
       a.stall_at.reset();
       if (a.told_to_stop || a.move != Move::none) {  // it was at work when it was asked to end
@@ -97,6 +100,11 @@ void SlurmWorld::said(Attempted& a, const std::string& line) {
   } catch (const protocol::ProtocolError& e) {
     condemn(a, Failure::bad_report, e.what());
   }
+}
+
+std::optional<Energy> SlurmWorld::energy_since_last(Attempted& a) {
+  if (!a.drew) return std::nullopt;
+  return Energy{Joules{*a.drew - std::exchange(a.drew_counted, *a.drew)}, "slurm"};
 }
 
 void SlurmWorld::begin_program(Attempted& a) {
@@ -137,7 +145,7 @@ void SlurmWorld::over(Attempted& a) {
   a.stall_at.reset();
   a.cancel_at.reset();
   const Move move = std::exchange(a.move, Move::none);
-  if (a.told_to_stop) return finish(a.task, TaskEnded{a.task, a.number, {}});
+  if (a.told_to_stop) return finish(a.task, TaskEnded{a.task, a.number, energy_since_last(a)});
   if (a.verdict) return fail(a, a.verdict->first, a.verdict->second);
   if (move == Move::parked && a.parked) return;  // until it is given cores again
   if (move != Move::none || (ended.end == End::refused && a.submit_unsure)) return submit(a);
@@ -148,7 +156,7 @@ void SlurmWorld::over(Attempted& a) {
     return finish(a.task, DecisionRefused{decision, "Slurm does not take it: " + ended.detail});
   }
   const auto judgement = judge(ended, a.talk);
-  if (judgement.well) return finish(a.task, TaskEnded{a.task, a.number, {}});
+  if (judgement.well) return finish(a.task, TaskEnded{a.task, a.number, energy_since_last(a)});
   fail(a, judgement.failure, judgement.detail);
 }
 
@@ -160,12 +168,9 @@ void SlurmWorld::back_to_former_size(Attempted& a, const std::string& why) {
 }
 
 void SlurmWorld::fail(Attempted& a, Failure failure, const std::string& detail) {
-  finish(a.task, TaskFailed{a.task,
-                            a.number,
-                            failure,
-                            detail,
+  finish(a.task, TaskFailed{a.task, a.number, failure, detail,
                             local::tail_of(output_file(a.task), static_cast<off_t>(a.output_from)),
-                            {}});
+                            energy_since_last(a)});
 }
 
 void SlurmWorld::finish(TaskId task, EventBody last) {

@@ -34,6 +34,8 @@ void SlurmWorld::submit(Attempted& a) {
   a.submit_unsure = a.in_pilot = a.step_sent = false;
   a.talk.begin_again(steady());
   a.followers.assign(a.more.size(), {});
+  a.drew_counted -= a.drew.value_or(0);  // the next job's figure begins at 0
+  a.drew.reset();
   a.join.reset();
   a.exit.reset();
   a.let_go = false;
@@ -114,6 +116,10 @@ Ticket SlurmWorld::ticket_for(const Attempted& a) {
   ticket.cores = a.granted.cores;
   ticket.environment.insert(options_.environment.begin(), options_.environment.end());
   make_gang_ticket(a, ticket);
+  const auto on = nodes_of(a);
+  ticket.whole_node = !a.in_pilot && std::all_of(on.begin(), on.end(), [&](NodeId node) {
+    return a.asked.cores == nodes_.at(static_cast<std::size_t>(node)).capacity.cores;
+  });
   return ticket;
 }
 
@@ -239,17 +245,6 @@ bool SlurmWorld::ended_well(const View& view, const TaskView& task) const {
     ++mark.submission;
   const auto record = read_record(job_file(mark, "exit.json"), text(mark));
   return record && !record->signalled && record->status == 0 && record->could_not_start.empty();
-}
-
-// A clone begins with what the other task has on disk. It is copied once: a second attempt goes on from the
-// clone's own.
-void SlurmWorld::copy_checkpoints(TaskId from, TaskId to) {
-  namespace fs = std::filesystem;
-  if (fs::exists(task_folder(to)) || !fs::exists(task_folder(from))) return;
-  const fs::path beside = task_folder(to).string() + ".new";
-  fs::remove_all(beside);
-  fs::copy(task_folder(from), beside, fs::copy_options::recursive);
-  fs::rename(beside, task_folder(to));
 }
 
 // ---- files ----

@@ -135,6 +135,46 @@ TEST_F(SlurmWorldTest, AProgramThatDoesNotExistOnTheNode) {
   EXPECT_NE(failed.detail.find("no-such-program-anywhere"), std::string::npos) << failed.detail;
 }
 
+// No machine of ours gathers energy through Slurm: a program called sstat that counts what it was asked.
+class SlurmEnergyTest : public SlurmWorldTest {
+ protected:
+  void SetUp() override {
+    SlurmWorldTest::SetUp();
+    if (IsSkipped()) return;
+    const auto sstat = folder_.path() / "sstat";
+    std::ofstream(sstat) << "#!/bin/sh\necho 100 >> " << (folder_.path() / "asked").string()
+                         << "\necho $(($(wc -l < " << (folder_.path() / "asked").string() << ") * 100))\n";
+    std::filesystem::permissions(sstat, std::filesystem::perms::owner_all);
+    before_ = ::getenv("PATH");
+    ::setenv("PATH", (folder_.path().string() + ":" + before_).c_str(), 1);
+  }
+  void TearDown() override {
+    world_.reset();
+    if (!before_.empty()) ::setenv("PATH", before_.c_str(), 1);
+  }
+  std::string before_;
+};
+
+TEST_F(SlurmEnergyTest, WhatSlurmMeasuredOfANodeIsTheTasksThatHasItToItself) {
+  begin({}, {4, 0, 1.0});
+  const auto first = until<EpochEnded>();
+  ASSERT_TRUE(first.energy);
+  EXPECT_EQ(first.energy->source, "slurm");
+  EXPECT_EQ(first.energy->joules.value, 200) << "asked at its hello and at its report";
+  decide(Continue{0, 1, 1});
+  EXPECT_EQ(until<EpochEnded>().energy->joules.value, 100);
+  decide(Stop{0, 1, "enough"});
+  EXPECT_EQ(until<TaskEnded>().energy->joules.value, 100) << "its tail";
+  EXPECT_TRUE(view_.tasks[0].energy_complete);
+  EXPECT_EQ(view_.tasks[0].joules().value, 400);
+}
+
+TEST_F(SlurmEnergyTest, BesideOthersItIsNobodys) {
+  begin({}, {1, 0, 1.0});
+  EXPECT_EQ(until<EpochEnded>().energy, std::nullopt);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "asked"));
+}
+
 TEST_F(SlurmWorldTest, APlainCommandIsItsExitStatus) {
   job_.epochs = 0;
   job_.limits.stall = Seconds{0.01};  // it does not report, and is not expected to

@@ -1,0 +1,160 @@
+"""Designed experiments over the real binary: which points, what is recorded, kill and resume, and the tables."""
+
+import csv
+import json
+import os
+import signal
+import time
+
+from e2e.harness import SPEAKER, Case
+
+
+class Characterize(Case):
+    def experiment(self, *arguments, hyper="x: {choice: [1, 2]}, epochs: 2", system="", experiment="design: full"):
+        command = json.dumps([SPEAKER, *map(str, arguments)])
+        return self.spec(f"kind: characterize\nname: study\nprogram: {{command: {command}}}\nhyper: {{{hyper}}}\n"
+                         f"system: {{{system}}}\nexperiment: {{{experiment}}}\nenergy: {{source: none}}\n")
+
+    def test_every_point_is_run_and_recorded(self):
+        spec = self.experiment(hyper="x: {choice: [1, 2, 3]}, y: {choice: [a, b]}, epochs: 2",
+                               experiment="design: full, replications: 2, jobs: [1, 2]")
+        plan = self.json("characterize", spec, "--plan")
+        self.assertEqual(len(plan["runs"]), 3 * 2 * 2 * 2)
+        result = self.json("characterize", spec)
+        self.assertEqual(result["state"], "finished", result["reason"])
+        self.assertEqual(len(result["runs"]), 12 + 2 * 12, "a run with two jobs is two tasks")
+        at = {(r["at"]["x"], r["at"]["y"], r["at"]["jobs"], r["replication"], r["job"]) for r in result["runs"]}
+        self.assertEqual(len(at), 36)
+        for row in result["runs"]:
+            self.assertEqual(row["state"], "finished")
+            self.assertEqual(row["epochs"], 2)
+            self.assertGreater(row["measured"]["train_seconds"], 0)
+        self.assertEqual([run["at"] for run in plan["runs"]],
+                         [r["at"] for r in result["runs"] if r["job"] == 0], "in the order that was planned")
+        run = result["run"]
+        self.assertEqual(self.runs()[0]["kind"], "characterize")
+        self.assertIn("every decision the same", self.tandem("show", run, "--verify").stdout)
+        self.assertIn("study finished", self.tandem("show", run).stdout)
+        self.assertEqual(self.json("resume", run)["runs"], result["runs"], "a finished one is only told again")
+
+    def test_options_win_over_the_spec(self):
+        spec = self.experiment(hyper="x: {range: [0, 1]}, z: {log: [0.01, 1]}, epochs: 1", experiment="design: full")
+        plan = self.json("characterize", spec, "--plan", "--design", "space-filling", "--points", 5, "--jobs", "1,3",
+                         "--replications", 2, "--seed", 3)
+        self.assertEqual(len(plan["runs"]), 10)
+        self.assertEqual({run["jobs"] for run in plan["runs"]}, {1, 3})
+        again = self.json("characterize", spec, "--plan", "--design", "space-filling", "--points", 5, "--jobs", "1,3",
+                          "--replications", 2, "--seed", 3)
+        self.assertEqual(plan, again)
+        message = self.tandem("characterize", spec, "--plan", "--design", "space-filling", code=2).stderr
+        self.assertIn("--points", message)
+
+    def test_failures_are_recorded_and_the_rest_goes_on(self):
+        spec = self.experiment(hyper="fault: {choice: [none, crash]}, x: {choice: [1, 2]}, epochs: 2")
+        result = self.json("characterize", spec)
+        self.assertEqual(result["state"], "finished")
+        self.assertIn("failed", result["reason"])
+        states = {(r["at"]["fault"], r["at"]["x"]): r["state"] for r in result["runs"]}
+        self.assertEqual(states, {("none", 1): "finished", ("none", 2): "finished", ("crash", 1): "failed",
+                                  ("crash", 2): "failed"})
+
+    def test_mistakes_exit_2_and_say_where(self):
+        spec = self.experiment(experiment="desgin: full")
+        self.assertIn("job.yaml:6:14", self.tandem("characterize", spec, code=2).stderr)
+        spec = self.experiment(system="cores: {choice: [1, 4096]}")
+        self.assertIn("4096", self.tandem("characterize", spec, code=2).stderr)
+        self.assertIn("SPEC", self.tandem("characterize", code=2).stderr)
+        train = self.speaker_spec()
+        self.assertIn("nothing varies", self.tandem("characterize", train, code=2).stderr)
+        run = self.json("train", train)["run"]
+        self.assertIn("of kind train", self.tandem("characterize", "--from", run, code=2).stderr)
+        self.assertEqual([r["kind"] for r in self.runs()], ["train"], "mistakes leave no run behind")
+
+    def test_killed_and_resumed_it_ends_as_if_nobody_had(self):
+        spec = self.experiment("--sleep-ms", 60, hyper="x: {choice: [1, 2, 3]}, epochs: 3",
+                               experiment="design: full, jobs: [2]")
+        whole = self.json("characterize", spec)
+        process = self.start("characterize", spec, "--quiet", "-q")
+        run = None
+        for _ in range(200):  # until it is in the middle of its second run
+            time.sleep(0.05)
+            newest = self.runs()[0]
+            if newest["id"] == whole["run"]:
+                continue
+            run = newest["id"]
+            if len(self.json("show", run).get("runs", [])) >= 3:
+                break
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        self.assertIsNotNone(run)
+        result = self.json("resume", run)
+        self.assertEqual(result["state"], "finished", result["reason"])
+        told = lambda study: [(r["run"], r["job"], r["at"], r["epochs"], r["measured"]["value"]) for r in study["runs"]]
+        self.assertEqual(told(result), told(whole))
+        self.assertIn("every decision the same", self.tandem("show", run, "--verify").stdout)
+
+    def test_stopped_it_can_go_on(self):
+        spec = self.experiment("--sleep-ms", 100, hyper="x: {choice: [1, 2, 3]}, epochs: 3")
+        process = self.start("characterize", spec)
+        while not self.runs():
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        self.assertIn(process.returncode, (0, 130))
+        run = self.runs()[0]
+        if process.returncode == 130:
+            self.assertEqual(run["state"], "stopped")
+        self.assertEqual(self.json("resume", run["id"])["state"], "finished")
+
+    def test_tables_page_and_traces(self):
+        spec = self.experiment(hyper="x: {choice: [0.1, 0.9]}, word: {choice: [one, 'two, \"three\"']}, epochs: 2",
+                               experiment="design: full, replications: 3")
+        traces, page = self.folder / "traces", self.folder / "page.html"
+        done = self.tandem("characterize", spec, "--export", traces, "--report", page)
+        for word in ("ANOVA", "train_seconds", "Impact", "high", "95 %", "Cost"):
+            self.assertIn(word, done.stdout)
+        self.assertIn("run 12 of 12", done.stderr)
+        self.assertIn("left)", done.stderr)
+        html = page.read_text()
+        for word in ("<svg", "ANOVA", "two, &quot;three&quot;"):
+            self.assertIn(word, html)
+        schema = json.loads((traces / "schema.json").read_text())
+        for name, rows in (("runs", 12), ("epochs", 24)):
+            table = list(csv.DictReader((traces / f"{name}.csv").open()))
+            columns = schema["tables"][name]["columns"]
+            self.assertEqual(len(table), rows)
+            self.assertEqual(list(table[0]), [column["name"] for column in columns])
+            kinds = {column["name"]: column["type"] for column in columns}
+            self.assertEqual(kinds["factor_x"], "double")
+            self.assertEqual(kinds["factor_word"], "string")
+            for row in table:
+                for column, cell in row.items():
+                    if cell and kinds[column] == "double":
+                        float(cell)
+                    if cell and kinds[column] == "int64":
+                        int(cell)
+            self.assertEqual({row["factor_word"] for row in table}, {"one", 'two, "three"'})
+        again = self.folder / "again"
+        self.tandem("characterize", "--from", "last", "--export", again)
+        for name in ("runs.csv", "epochs.csv"):
+            self.assertEqual((again / name).read_bytes(), (traces / name).read_bytes())
+
+    def test_jobs_share_the_cores_of_this_machine(self):
+        cores = os.cpu_count()
+        spec = self.experiment("--sleep-ms", 30, hyper="x: {choice: [1, 2]}, epochs: 2", system=f"cores: {cores}",
+                               experiment="design: full, jobs: [2]")
+        result = self.json("characterize", spec)
+        self.assertEqual([r["state"] for r in result["runs"]], ["finished"] * 4)
+        journal = [json.loads(line) for line in
+                   self.tandem("show", result["run"], "--journal").stdout.splitlines()]
+        running, most = set(), 0
+        for entry in journal:
+            event = entry["event"]
+            if event["event"] == "TaskStarted":
+                running.add(event["task"])
+                most = max(most, len(running))
+                self.assertEqual(len(event["cpus"]), cores)
+            elif event["event"] in ("TaskEnded", "TaskFailed"):
+                running.discard(event["task"])
+        self.assertEqual(most, 2, "both had all the cores, at once")

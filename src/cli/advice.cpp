@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "advise/advice_text.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/advise_probe.h"
@@ -171,10 +172,11 @@ Advised ask_for_advice(store::Store& store, const AdvisedSpec& spec, const Advic
     throw UserError(fmt::format("an SLO of {} cannot be met by anything: give a time above 0", text(slo)));
   auto running = running_now(store, parse_running(options.running), machine, widest(question.candidates));
   question.running = running.jobs;
+  question.others = running.others;
   bool probed = false;
   const LearnOptions learning{options.model, spec.metric};
   Learnt learnt = learnt_or_probed(store, spec, machine, learning, question.candidates,
-                                   static_cast<int>(running.jobs.size()), probed);
+                                   static_cast<int>(std::ceil(running.count())), probed);
   question.higher_is_better = spec.metric.empty() ? learnt.higher_is_better : spec.higher_is_better;
   auto advice = advise::advise(learnt.models, question);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -188,17 +190,9 @@ std::string advice_text(const Advised& advised) {
       "{}: {} within {} at {:.0f} %{}\n\n", models.program(),
       advice.met ? "can be done" : "nothing is likely enough to end", text(advised.question.slo),
       100 * advised.question.probability,
-      advised.running.jobs.empty() ? "" : fmt::format(", with {} other jobs", advised.running.jobs.size()));
+      advised.running.count() == 0 ? "" : fmt::format(", beside {:.3g} other jobs", advised.running.count()));
   out += table_of(advised) + "\n";
-  out += line("setting", advise::text(advice.choice.setting));
   for (const auto& reason : advice.reasons) out += line("because", reason);
-  out += line("said by", fmt::format("{}, from {} past runs on {}{}", advice.choice.seconds.said_by,
-                                     models.runs(), models.machine(), advised.probed ? " (a probe)" : ""));
-  out += line("chosen of", fmt::format("{} settings", advised.question.candidates.size()));
-  for (const auto& job : advice.choice.threatened)
-    out += line("careful",
-                fmt::format("{} would end after {} and miss its own SLO ({}{})", job.id, text(job.with),
-                            text(job.deadline), job.anyway ? ", which it misses anyway" : ""));
   for (const auto& note : all_notes(advised)) out += line("note", note);
   return out;
 }
@@ -206,7 +200,7 @@ std::string advice_text(const Advised& advised) {
 json advice_json(const Advised& advised) {
   json out = advise::to_json(advised.advice, advised.learnt.models, advised.question);
   out["probed"] = advised.probed;
-  out["running"] = advised.running.jobs.size();
+  out["running"] = advised.running.count();
   out["candidates"] = advised.question.candidates.size();
   out["answer_seconds"] = advised.answer_seconds;
   out["notes"] = all_notes(advised);

@@ -142,6 +142,10 @@ AdvisedSpec load_advised(const std::filesystem::path& path, const Catalogue& cat
   return out;
 }
 
+AdvisedSpec as_advised(const spec::TrainJob& job) {
+  return {as_fixed(job), "", true};
+}
+
 std::vector<Value> few_values(const spec::Domain& domain) {
   using Kind = spec::Domain::Kind;
   std::vector<Value> out;

@@ -30,6 +30,9 @@ struct AdvisedSpec {
 };
 AdvisedSpec load_advised(const std::filesystem::path&, const Catalogue&);
 
+// A job without domains: will it meet the SLO as it is?
+AdvisedSpec as_advised(const spec::TrainJob&);
+
 std::vector<Value> few_values(const spec::Domain&);
 
 // UserError: none that this machine can run, or more than kMostCandidates.

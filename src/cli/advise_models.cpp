@@ -49,7 +49,7 @@ std::string key_of(const std::string& program, const std::string& machine, const
 
 // Of log errors on settings the model had not seen; a mean of |error| is 0.8 deviations of normal ones.
 double usual_error(const advise::Models& models) {
-  const auto& judged = models.judged_seconds();
+  const auto& judged = models.epoch_seconds().judged();
   return judged.empty() ? advise::kPriorDeviation : std::max(judged.front().error / 0.8, 0.01);
 }
 

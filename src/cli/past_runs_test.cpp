@@ -152,11 +152,9 @@ TEST(RunningJobs, OneThatIsLateStillHasSomethingLeft) {
 }
 
 TEST(RunningJobs, ThreadsOfOthersCountAsJobsOfOurWidth) {
-  EXPECT_TRUE(others_at_work(0.1, 2).empty()) << "a shell is no job";
-  EXPECT_TRUE(others_at_work(-1, 2).empty());
-  EXPECT_EQ(others_at_work(2, 2).size(), 1U);
-  EXPECT_EQ(others_at_work(4.4, 2).size(), 2U);
-  EXPECT_EQ(others_at_work(4, 1).size(), 4U);
+  EXPECT_EQ(as_jobs(0.1, 2), 0) << "a shell is no job";
+  EXPECT_EQ(as_jobs(-1, 2), 0);
+  EXPECT_DOUBLE_EQ(as_jobs(3, 2), 1.5);
 }
 
 TEST(RunningJobs, WhatIsWrittenIsAutoNoneOrANumber) {

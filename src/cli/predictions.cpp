@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "cli/server_client.h"
+#include "cli/session.h"
 
 namespace tandem::cli {
 using nlohmann::json;
@@ -32,6 +34,7 @@ PredictedRun read(const store::Prediction& kept) {
     throw SystemError("the prediction of run " + kept.run.id + " is damaged in the store");
   auto out = predicted_run_from_json(parsed);
   out.run = kept.run.id;
+  out.job = kept.job;
   return out;
 }
 
@@ -44,7 +47,7 @@ std::string number(const std::optional<double>& value) {
 }
 
 std::vector<std::string> row_of(const PredictedRun& run) {
-  return {run.run,
+  return {run.job > 0 ? fmt::format("{}, job {}", run.run, run.job) : run.run,
           run.program,
           advise::text(run.setting),
           text(run.slo),
@@ -56,6 +59,25 @@ std::vector<std::string> row_of(const PredictedRun& run) {
           !run.outcome ? "-"
           : run.met()  ? "met"
                        : "missed"};
+}
+
+Outcome outcome_of(const JobView& job, const TaskView& task, const std::string& metric) {
+  Outcome out{job.active, std::nullopt, std::nullopt};
+  if (!task.epochs.empty())
+    if (const auto at = task.epochs.back().metrics.find(metric); at != task.epochs.back().metrics.end())
+      out.metric = at->second;
+  if (!task.energy_source.empty() && task.energy_complete) out.joules = task.joules();
+  return out;
+}
+
+// Nobody waits for a server's jobs: their outcomes are looked up when somebody asks.
+void settle(store::Store& store) {
+  std::map<std::string, View> seen;
+  for (const auto& kept : store.predictions()) {
+    if (kept.run.kind != "serve" || read(kept).outcome) continue;
+    if (!seen.contains(kept.run.id)) seen.emplace(kept.run.id, replayed(store, kept.run));
+    keep_outcome(store, kept.run, seen.at(kept.run.id), static_cast<JobId>(kept.job));
+  }
 }
 
 }  // namespace
@@ -73,7 +95,7 @@ json to_json(const PredictedRun& run) {
            {"metric_value", or_null(run.metric_value)},
            {"joules", run.joules ? json(run.joules->value) : json(nullptr)},
            {"outcome", nullptr}};
-  if (!run.run.empty()) out["run"] = run.run;
+  if (!run.run.empty()) out["run"] = run.run, out["job"] = run.job;
   if (run.outcome)
     out["outcome"] = {{"seconds", run.outcome->seconds.value},
                       {"metric_value", or_null(run.outcome->metric)},
@@ -124,24 +146,20 @@ PredictedRun predicted(const advise::Assessment& choice, const advise::Models& m
 }
 
 void keep_prediction(store::Store& store, const std::string& run, const PredictedRun& prediction) {
-  store.keep_prediction(run, to_json(prediction).dump());
+  store.keep_prediction(run, prediction.job, to_json(prediction).dump());
 }
 
-std::optional<PredictedRun> keep_outcome(store::Store& store, const store::RunInfo& run, const View& view) {
-  if (run.state != "finished" || view.jobs.empty() || view.tasks.empty()) return std::nullopt;
+std::optional<PredictedRun> keep_outcome(store::Store& store, const store::RunInfo& run, const View& view,
+                                         JobId id) {
   const auto all = store.predictions();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const auto& kept) { return kept.run.id == run.id; });
-  if (found == all.end()) return std::nullopt;
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const auto& kept) { return kept.run.id == run.id && kept.job == id; });
+  if (found == all.end() || static_cast<std::size_t>(id) >= view.jobs.size()) return std::nullopt;
+  const auto& job = view.jobs[static_cast<std::size_t>(id)];
+  if (job.state != JobState::finished || job.tasks.empty()) return std::nullopt;
   auto prediction = read(*found);
-  const auto& task = view.tasks.front();
-  Outcome outcome{view.jobs.front().active, std::nullopt, std::nullopt};
-  if (!task.epochs.empty())
-    if (const auto at = task.epochs.back().metrics.find(prediction.metric);
-        at != task.epochs.back().metrics.end())
-      outcome.metric = at->second;
-  if (!task.energy_source.empty() && task.energy_complete) outcome.joules = task.joules();
-  prediction.outcome = outcome;
+  prediction.outcome =
+      outcome_of(job, view.tasks[static_cast<std::size_t>(job.tasks.front())], prediction.metric);
   keep_prediction(store, run.id, prediction);
   return prediction;
 }
@@ -170,6 +188,7 @@ std::vector<advise::FinishedPrediction> finished_predictions(store::Store& store
 }
 
 int show_predictions(store::Store& store, const JsonOption& target) {
+  settle(store);
   auto list = json::array();
   std::vector<std::vector<std::string>> rows{
       {"RUN", "PROGRAM", "SETTING", "SLO", "PREDICTED", "TOOK", "ERROR", "METRIC", "REACHED", "SLO WAS"}};

@@ -26,6 +26,7 @@ struct Outcome {
 
 struct PredictedRun {
   std::string run, program, metric, model;
+  std::int64_t job = 0;  // of a server's run
   advise::Setting setting;
   Seconds slo, seconds, low, high;  // predicted, with the interval
   double p_meet = 0;
@@ -42,8 +43,8 @@ PredictedRun predicted_run_from_json(const nlohmann::json&);  // SystemError on 
 PredictedRun predicted(const advise::Assessment&, const advise::Models&, const advise::Question&);
 
 void keep_prediction(store::Store&, const std::string& run, const PredictedRun&);
-// Once the run is over; nothing where none was kept or the run did not finish.
-std::optional<PredictedRun> keep_outcome(store::Store&, const store::RunInfo&, const View&);
+// Once the job is over; nothing where none was kept or the job did not finish.
+std::optional<PredictedRun> keep_outcome(store::Store&, const store::RunInfo&, const View&, JobId = 0);
 
 // "predicted 12.1 s (10.2 to 14.4 s), took 12.9 s: SLO of 20 s met"
 std::string comparison(const PredictedRun&);

@@ -84,25 +84,16 @@ std::vector<advise::RunningJob> at_work(const std::string& run, const View& view
   return out;
 }
 
-std::vector<advise::RunningJob> others_at_work(double threads, int width) {
-  std::vector<advise::RunningJob> out;
-  // A quarter of a job is what daemons and shells come to on an idle machine.
-  const int jobs = std::max(0, static_cast<int>(std::ceil(threads / width - 0.25)));
-  for (int i = 0; i < jobs; ++i) {
-    advise::RunningJob other;
-    other.id = fmt::format("other {}", i + 1);
-    other.setting.system.cores = width;
-    other.seconds = Seconds{kForever};
-    out.push_back(std::move(other));
-  }
-  return out;
+double as_jobs(double threads, int width) {
+  constexpr double kNothing = 0.25;  // threads: what an idle machine shows
+  return threads > kNothing ? threads / width : 0;
 }
 
 RunningNow running_now(store::Store& store, const RunningOption& option, const NodeView& machine, int width) {
   RunningNow out;
   if (option.kind == RunningOption::Kind::none) return out;
   if (option.kind == RunningOption::Kind::number) {
-    out.jobs = others_at_work(static_cast<double>(option.number) * width, width);
+    out.others = option.number;
     return out;
   }
   const Seconds now{static_cast<double>(::time(nullptr))};
@@ -133,8 +124,8 @@ RunningNow running_now(store::Store& store, const RunningOption& option, const N
         "this machine does not say how busy it is (/proc/loadavg): only Tandem's runs are counted");
     return out;
   }
-  for (auto& other : others_at_work(*busy - ours, width)) out.jobs.push_back(std::move(other));
-  if (*busy - ours > 0.25 * width)
+  out.others = as_jobs(*busy - ours, width);
+  if (out.others > 0)
     out.notes.push_back(
         fmt::format("others keep about {:.1f} cores busy now, and are taken to go on", *busy - ours));
   return out;

@@ -22,9 +22,11 @@ struct RunningOption {
 RunningOption parse_running(const std::string&);  // UserError
 
 struct RunningNow {
-  std::vector<advise::RunningJob> jobs;
-  std::vector<std::string> notes;  // where a number was assumed rather than known
+  std::vector<advise::RunningJob> jobs;  // Tandem's
+  double others = 0;                     // more jobs of which nothing else is known
+  std::vector<std::string> notes;        // where a number was assumed rather than known
   std::vector<std::shared_ptr<const advise::Models>> models{};  // what `jobs` point to
+  double count() const { return static_cast<double>(jobs.size()) + others; }
 };
 
 // Tasks of a run that are at work, as its journal tells it. `slo` is what the run was promised, if anything.
@@ -32,9 +34,9 @@ struct RunningNow {
 std::vector<advise::RunningJob> at_work(const std::string& run, const View&, Seconds now,
                                         std::optional<Seconds> slo);
 
-// Threads of others count as jobs of `width` cores each, which last as long as anyone asks: nobody knows
-// their end. Pure.
-std::vector<advise::RunningJob> others_at_work(double threads, int width);
+// What threads of others come to, as jobs of `width` cores; 0 for the little that shells and daemons do.
+// Pure.
+double as_jobs(double threads, int width);
 
 RunningNow running_now(store::Store&, const RunningOption&, const NodeView& machine, int width);
 

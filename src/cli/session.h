@@ -21,10 +21,10 @@ struct SessionOptions {
   std::optional<Joules> energy;
   std::optional<int> retries;
   bool raises() const { return time || stall || energy || retries; }
-  // Told of a new run before anything is done for it: for what must be kept with it, whatever becomes of it.
-  std::function<void(const store::RunInfo&)> made{};
   // Told how it ended, before the result is printed: for what a command makes of it beside the result.
   std::function<void(const store::RunInfo&, const View&)> then{};
+  // Told of a new run before anything is done for it: for what must be kept with it, whatever becomes of it.
+  std::function<void(const store::RunInfo&)> made{};
 };
 
 // Of a run on this machine's cores, in the order they decide; an experiment's are a cluster's.

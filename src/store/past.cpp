@@ -68,19 +68,23 @@ std::vector<std::string> Store::past_programs() {
   return all;
 }
 
-void Store::keep_prediction(const std::string& run, const std::string& body) {
-  database_.prepare("INSERT OR REPLACE INTO prediction(run, body) SELECT number, ?2 FROM run WHERE id = ?1")
+void Store::keep_prediction(const std::string& run, std::int64_t job, const std::string& body) {
+  database_
+      .prepare(
+          "INSERT OR REPLACE INTO prediction(run, job, body) SELECT number, ?2, ?3 FROM run WHERE id = ?1")
       .bind(1, run)
-      .bind(2, body)
+      .bind(2, job)
+      .bind(3, body)
       .run();
 }
 
 std::vector<Prediction> Store::predictions() {
-  auto query = database_.prepare(std::string(kColumns) +
-                                 ", prediction.body FROM prediction JOIN run ON run.number = prediction.run "
-                                 "ORDER BY run.number DESC");
+  auto query =
+      database_.prepare(std::string(kColumns) +
+                        ", prediction.job, prediction.body FROM prediction "
+                        "JOIN run ON run.number = prediction.run ORDER BY run.number DESC, job DESC");
   std::vector<Prediction> all;
-  while (query.step()) all.push_back({run_of(query), query.text(8)});
+  while (query.step()) all.push_back({run_of(query), query.integer(8), query.text(9)});
   return all;
 }
 

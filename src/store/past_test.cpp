@@ -56,7 +56,7 @@ TEST_F(PastTest, ARunWithNothingToLearnFromIsNotFoldedAgainEither) {
 TEST_F(PastTest, WhatIsKeptOfARunGoesWithIt) {
   const auto run = ended("train", 2);
   store_.keep_folded({{run, {{"p", "one"}}}});
-  store_.keep_prediction(run.id, "{}");
+  store_.keep_prediction(run.id, 0, "{}");
   EXPECT_EQ(store_.past_programs(), Bodies{"p"});
   ASSERT_EQ(store_.predictions().size(), 1U);
   EXPECT_EQ(store_.predictions()[0].run.id, run.id);
@@ -65,6 +65,16 @@ TEST_F(PastTest, WhatIsKeptOfARunGoesWithIt) {
   EXPECT_TRUE(store_.predictions().empty());
   store_.keep_folded({{run, {{"p", "late"}}}});  // it was removed while its journal was read
   EXPECT_TRUE(store_.past_programs().empty());
+}
+
+TEST_F(PastTest, JobsOfAServerHavePredictionsOfTheirOwn) {
+  const auto server = store_.create_run("serve", "main", "{}", Seconds{1});
+  store_.keep_prediction(server.id, 0, "a");
+  store_.keep_prediction(server.id, 1, "b");
+  store_.keep_prediction(server.id, 1, "c");
+  ASSERT_EQ(store_.predictions().size(), 2U);
+  EXPECT_EQ(store_.predictions()[0].job, 1);
+  EXPECT_EQ(store_.predictions()[0].body, "c");
 }
 
 TEST_F(PastTest, FittedModelsAreReplacedByName) {

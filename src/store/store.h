@@ -58,6 +58,7 @@ struct FoldedRun {
 // What was predicted of a run before it ran.
 struct Prediction {
   RunInfo run;
+  std::int64_t job = 0;  // of a server's run
   std::string body;
 };
 
@@ -71,8 +72,9 @@ class Store {
   std::optional<std::string> warning() const;
 
   RunInfo create_run(const std::string& kind, const std::string& name, const std::string& spec, Seconds now);
-  std::vector<RunInfo> runs();     // newest first
-  std::vector<RunInfo> running();  // of them servers, and those whose journal says so: quick, however many ended
+  std::vector<RunInfo> runs();  // newest first
+  std::vector<RunInfo>
+  running();  // of them servers, and those whose journal says so: quick, however many ended
   // By id, by an unambiguous beginning of it, by name (the newest), or "last". Throws UserError when there is
   // none.
   RunInfo find(const std::string& written);
@@ -95,7 +97,7 @@ class Store {
   std::vector<std::string> past(const std::string& program);  // bodies, oldest first
   std::int64_t past_count(const std::string& program);        // how many that would be
   std::vector<std::string> past_programs();                   // by name
-  void keep_prediction(const std::string& run, const std::string& body);
+  void keep_prediction(const std::string& run, std::int64_t job, const std::string& body);
   std::vector<Prediction> predictions();                       // newest first
   std::optional<std::string> fitted(const std::string& name);  // a model that was kept
   void keep_fitted(const std::string& name, const std::string& body);

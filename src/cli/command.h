@@ -58,6 +58,7 @@ CLI::App* add_command(CLI::App&, const std::string& name, const std::string& wha
 
 void add_train(CLI::App&, Action&);
 void add_tune(CLI::App&, Action&);
+void add_advise(CLI::App&, Action&);
 void add_characterize(CLI::App&, Action&);
 void add_sim(CLI::App&, Action&);
 void add_knowledge(CLI::App&, Action&);

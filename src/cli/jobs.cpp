@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/resources.h"
+#include "cli/foresight.h"
 #include "cli/server_client.h"
 
 namespace tandem::cli {
@@ -52,12 +53,17 @@ int submit(const Options& options) {
   ServerClient client(options.server);
   json jobs = json::array();
   for (const auto& file : options.what) {
-    jobs.push_back(client.submit(spec_text(file), std::filesystem::current_path().string(), file));
-    const auto& job = jobs.back();
+    const std::string text = spec_text(file);
+    jobs.push_back(client.submit(text, std::filesystem::current_path().string(), file));
+    auto& job = jobs.back();
     if (!options.json.alone())
       std::cout << fmt::format("Job {} ({}) is {}.\n", job["job"].get<int>(), word(job["name"]),
                                word(job["state"]))
                 << std::flush;
+    if (const auto foreseen = foresee(options.server, text, file, job["job"].get<int>())) {
+      std::cerr << "tandem: " << foreseen->words << "\n";
+      job["predicted"] = foreseen->json;
+    }
   }
   bool well = true;
   for (auto& job : jobs) {

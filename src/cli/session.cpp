@@ -252,6 +252,7 @@ NodeView this_machine() {
   const auto topology = platform::Topology::detect();
   NodeView node;
   node.capacity = {static_cast<int>(topology.cpus.size()), topology.memory, 1.0};
+  node.type = fmt::format("{}, {} cores", topology.model, topology.cpus.size());  // as the local world has it
   return node;
 }
 
@@ -266,6 +267,7 @@ int run_new(store::Store& store, const spec::TrainJob& job, const JsonOption& js
   require_dataset(job);
   const Seconds now{static_cast<double>(::time(nullptr))};
   const auto run = store.create_run("train", job.name, spec::to_json(job).dump(), now);
+  if (options.made) options.made(run);
   return work(store, run, {job, std::nullopt}, json, options);
 }
 

@@ -24,6 +24,8 @@ struct SessionOptions {
   bool raises() const { return time || stall || energy || retries; }
   // Told how it ended, before the result is printed: for what a command makes of it beside the result.
   std::function<void(const store::RunInfo&, const View&)> then{};
+  // Told of a new run before anything is done for it: for what must be kept with it, whatever becomes of it.
+  std::function<void(const store::RunInfo&)> made{};
 };
 
 // Of a run on this machine's cores, in the order they decide; an experiment's are a cluster's.
@@ -43,7 +45,8 @@ int run_new(store::Store&, const spec::TuneJob&, const JsonOption&, const Sessio
 // and so is how it shall be looked at.
 int run_new_experiment(store::Store&, const spec::TuneJob&, const ExperimentWorld& where, const Looking&,
                        const JsonOption&, const SessionOptions&);
-// Goes on with a run, or says again what a finished one came to; UserError when it is being worked on by another process.
+// Goes on with a run, or says again what a finished one came to; UserError when it is being worked on by
+// another process.
 int run_again(store::Store&, const store::RunInfo&, const JsonOption&, const SessionOptions&);
 
 // The view of a run as its journal tells it.

@@ -1,8 +1,12 @@
 // tandem train SPEC, tandem resume RUN
 #include <memory>
 
+#include <iostream>
+
 #include "base/error.h"
+#include "cli/advice.h"
 #include "cli/command.h"
+#include "cli/predictions.h"
 #include "cli/session.h"
 #include "spec/parse.h"
 
@@ -16,6 +20,7 @@ struct Options {
   DataOption data;
   SessionOptions session;
   std::optional<std::int64_t> seed;
+  AdviceOptions advice;  // of `train` alone
 
   void add_to(CLI::App& command) {
     store.add_to(command);
@@ -49,28 +54,55 @@ struct Options {
   }
 };
 
+// What ends with a line on how good the prediction was, on standard error like all that is not the result.
+void compare(store::Store& store, const store::RunInfo& run, const View& view) {
+  if (const auto prediction = keep_outcome(store, run, view))
+    std::cerr << "tandem: " << comparison(*prediction) << "\n";
+}
+
+int train(const Options& options) {
+  options.data.apply();
+  const bool advised = !options.advice.slo.empty();
+  auto session = options.session;
+  auto store = options.store.open();
+  if (!advised) {
+    auto job = spec::load_train(options.what, catalogue());
+    if (options.seed) job.seed = *options.seed;
+    return run_new(store, job, options.json, session);
+  }
+  const auto spec = load_advised(options.what, catalogue());
+  const Advised answer = ask_for_advice(store, spec, options.advice);
+  if (!answer.advice.met) {
+    options.json.write(advice_json(answer));
+    if (!options.json.alone()) std::cout << advice_text(answer);
+    return kAnswerIsNo;
+  }
+  const auto prediction = predicted(answer.advice.choice, answer.learnt.models, answer.question);
+  std::cerr << "tandem: " << advise::text(prediction.setting) << ": " << comparison(prediction) << ", "
+            << fmt::format("{:.1f} % to meet {}\n", 100 * prediction.p_meet, text(prediction.slo));
+  auto job = chosen_job(spec.job, answer.advice.choice.setting);
+  if (options.seed) job.seed = *options.seed;
+  session.made = [&](const store::RunInfo& run) { keep_prediction(store, run.id, prediction); };
+  session.then = [&](const store::RunInfo& run, const View& view) { compare(store, run, view); };
+  return run_new(store, job, options.json, session);
+}
+
 }  // namespace
 
 void add_train(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      add_command(app, "train", "Train a model on this machine, with its time and energy",
-                  "  tandem train examples/lenet-digits.yaml\n"
-                  "  tandem train job.yaml --store runs --seed 7 --json result.json\n\nA spec:\n" +
-                      spec::example_train() + "\nIts keys:\n" + spec::describe_train());
+  CLI::App* command = add_command(
+      app, "train", "Train a model on this machine, with its time and energy",
+      "  tandem train examples/lenet-digits.yaml\n"
+      "  tandem train job.yaml --store runs --seed 7 --json result.json\n"
+      "  tandem train choices.yaml --slo 300s     with what `tandem advise` would choose\n\nA spec:\n" +
+          spec::example_train() + "\nIts keys:\n" + spec::describe_train());
   command->add_option("SPEC", options->what, "a YAML file with kind: train")->required();
   options->add_to(*command);
   command->add_option("--seed", options->seed, "seed of everything random (wins over the spec's)")
       ->type_name("N");
-  command->callback([options, &action] {
-    action = [options] {
-      options->data.apply();
-      auto job = spec::load_train(options->what, catalogue());
-      if (options->seed) job.seed = *options->seed;
-      auto store = options->store.open();
-      return run_new(store, job, options->json, options->session);
-    };
-  });
+  options->advice.add_to(*command);
+  command->callback([options, &action] { action = [options] { return train(*options); }; });
 }
 
 void add_resume(CLI::App& app, Action& action) {
@@ -88,7 +120,9 @@ void add_resume(CLI::App& app, Action& action) {
       options->data.apply();
       options->apply_raises();
       auto store = options->store.open();
-      return run_again(store, find_job_run(store, options->what), options->json, options->session);
+      auto session = options->session;
+      session.then = [&](const store::RunInfo& run, const View& view) { compare(store, run, view); };
+      return run_again(store, find_job_run(store, options->what), options->json, session);
     };
   });
 }

@@ -1,4 +1,5 @@
-// What reading every kind of spec begins and ends with; for the files of this folder that read one.
+// What reading every kind of spec begins and ends with; for the files of this folder that read one, and for
+// commands that take several kinds.
 #pragma once
 
 #include <filesystem>

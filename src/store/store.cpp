@@ -35,6 +35,19 @@ constexpr std::array kMigrations{
          number INTEGER PRIMARY KEY, run TEXT NOT NULL, decision INTEGER NOT NULL, machine TEXT NOT NULL,
          learned REAL NOT NULL, body TEXT NOT NULL, UNIQUE(run, decision));
        CREATE INDEX knowledge_of_machine ON knowledge(machine, number);)",
+    // For advice: ended runs as rows (a cache of their journals, as of the run's `changed`), what was
+    // predicted of a run before it ran, and models that were fitted.
+    R"(CREATE TABLE folded(
+         run INTEGER PRIMARY KEY REFERENCES run(number) ON DELETE CASCADE, changed REAL NOT NULL);
+       CREATE TABLE past(
+         number INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(number) ON DELETE CASCADE,
+         program TEXT NOT NULL, body TEXT NOT NULL);
+       CREATE INDEX past_of_program ON past(program, number);
+       CREATE INDEX past_of_run ON past(run);
+       CREATE TABLE prediction(
+         run INTEGER NOT NULL REFERENCES run(number) ON DELETE CASCADE, job INTEGER NOT NULL,
+         body TEXT NOT NULL, PRIMARY KEY(run, job));
+       CREATE TABLE fitted(name TEXT PRIMARY KEY, body TEXT NOT NULL);)",
 };
 
 fs::path prepared(const fs::path& folder) {
@@ -173,6 +186,14 @@ RunInfo Store::create_run(const std::string& kind, const std::string& name, cons
 std::vector<RunInfo> Store::runs() {
   std::vector<RunInfo> all;
   auto query = database_.prepare(std::string(kRunColumns) + "ORDER BY number DESC");
+  while (query.step()) all.push_back(read_run(query));
+  return all;
+}
+
+std::vector<RunInfo> Store::running() {
+  std::vector<RunInfo> all;
+  auto query = database_.prepare(std::string(kRunColumns) +
+                                 "WHERE state = 'running' OR kind = 'serve' ORDER BY number DESC");
   while (query.step()) all.push_back(read_run(query));
   return all;
 }

@@ -45,6 +45,23 @@ class RunLock {
   int descriptor_;
 };
 
+// One task of an ended run, as advice wants it; `body` is the reader's own business.
+struct PastRow {
+  std::string program, body;
+};
+
+struct FoldedRun {
+  RunInfo run;
+  std::vector<PastRow> rows;
+};
+
+// What was predicted of a run before it ran.
+struct Prediction {
+  RunInfo run;
+  std::int64_t job = 0;  // of a server's run
+  std::string body;
+};
+
 class Store {
  public:
   // Creates the folder and brings an older store up to date. Throws SystemError with advice when it cannot.
@@ -56,6 +73,8 @@ class Store {
 
   RunInfo create_run(const std::string& kind, const std::string& name, const std::string& spec, Seconds now);
   std::vector<RunInfo> runs();  // newest first
+  std::vector<RunInfo>
+  running();  // of them servers, and those whose journal says so: quick, however many ended
   // By id, by an unambiguous beginning of it, by name (the newest), or "last". Throws UserError when there is
   // none.
   RunInfo find(const std::string& written);
@@ -70,6 +89,18 @@ class Store {
   std::int64_t forget();  // all of it; how many there were
   // The run, its journal and its folder. The caller holds its lock.
   void remove(const std::string& run);
+
+  // Rows for advice (past.cpp). Folding a journal takes milliseconds and there may be thousands: each is
+  // folded once, and again when the run was resumed and has ended anew.
+  std::vector<RunInfo> unfolded();                            // that have ended, oldest first
+  void keep_folded(const std::vector<FoldedRun>&);            // in one transaction
+  std::vector<std::string> past(const std::string& program);  // bodies, oldest first
+  std::int64_t past_count(const std::string& program);        // how many that would be
+  std::vector<std::string> past_programs();                   // by name
+  void keep_prediction(const std::string& run, std::int64_t job, const std::string& body);
+  std::vector<Prediction> predictions();                       // newest first
+  std::optional<std::string> fitted(const std::string& name);  // a model that was kept
+  void keep_fitted(const std::string& name, const std::string& body);
 
  private:
   void migrate();

@@ -266,12 +266,30 @@ TEST_F(StoreTest, AStoreOfTheFirstVersionIsBroughtUpToDate) {
   }
   {
     Database database(file());
+    database.execute("DROP TABLE folded; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
     database.execute("DROP TABLE knowledge");
     database.execute("PRAGMA user_version=1");
   }
   auto store = open();
   EXPECT_EQ(all_of(*store.journal(id)), some_entries());
   EXPECT_TRUE(store.knowledge("").empty());
+}
+
+TEST_F(StoreTest, AStoreOfTheSecondVersionLearnsToKeepPastRuns) {
+  std::string id;
+  {
+    auto store = open();
+    id = store.create_run("train", "a", "{}", Seconds{1}).id;
+    store.journal(id)->append(some_entries());
+  }
+  {
+    Database database(file());
+    database.execute("DROP TABLE folded; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
+    database.execute("PRAGMA user_version=2");
+  }
+  auto store = open();
+  ASSERT_EQ(store.unfolded().size(), 1U);  // runs from before are folded too
+  EXPECT_EQ(store.unfolded()[0].id, id);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "trainer/boosting_model.h"
 #include "trainer/hyper.h"
 #include "trainer/learner.h"
+#include "trainer/scores.h"
 
 namespace tandem::trainer {
 namespace {
@@ -36,14 +37,9 @@ class BoostingLearner : public Learner {
   Metrics test() override {
     const data::Part& part = dataset_.test;
     const std::vector<float> predicted = learner_.predict(table(part));
-    const double loss = mean_loss(part, predicted);
-    if (dataset_.classes == 0) return {{"error", std::sqrt(loss) / deviation(part.targets)}, {"loss", loss}};
-    std::int64_t right = 0;
-    for (std::int64_t row = 0; row < part.count; ++row) {
-      const float* of = predicted.data() + row * dataset_.classes;
-      right += std::max_element(of, of + dataset_.classes) - of == part.labels[row];
-    }
-    return {{"accuracy", static_cast<double>(right) / static_cast<double>(part.count)}, {"loss", loss}};
+    Metrics metrics = dataset_.classes > 0 ? class_scores(part, predicted) : number_scores(part, predicted);
+    metrics["loss"] = mean_loss(part, predicted);
+    return metrics;
   }
 
   std::string state() const override { return learner_.serialise(); }
@@ -67,11 +63,21 @@ class BoostingLearner : public Learner {
     return sum / static_cast<double>(part.count);
   }
 
-  static double deviation(const std::vector<float>& values) {
-    double mean = 0, squares = 0;
-    for (const float value : values) mean += value / static_cast<double>(values.size());
-    for (const float value : values) squares += std::pow(value - mean, 2);
-    return std::max(std::sqrt(squares / static_cast<double>(values.size())), 1e-12);
+  Metrics class_scores(const data::Part& part, const std::vector<float>& predicted) const {
+    std::vector<std::int64_t> likeliest;
+    for (std::int64_t row = 0; row < part.count; ++row) {
+      const float* of = predicted.data() + row * dataset_.classes;
+      likeliest.push_back(std::max_element(of, of + dataset_.classes) - of);
+    }
+    ClassScores scores(dataset_.classes);
+    scores.add(likeliest, part.labels);
+    return scores.metrics();
+  }
+
+  static Metrics number_scores(const data::Part& part, const std::vector<float>& predicted) {
+    NumberScores scores;
+    scores.add(predicted, part.targets);
+    return scores.metrics();
   }
 
   const data::Dataset& dataset_;

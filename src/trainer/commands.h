@@ -1,5 +1,5 @@
 // What tandem-trainer can be asked for, one function a command. Each returns the exit code; progress and
-// warnings go to stderr, results to stdout. Inside Tandem (TANDEM_SOCKET) `train` and `infer` speak
+// warnings go to stderr, results to stdout. Inside Tandem (TANDEM_SOCKET) `train`, `infer` and `steps` speak
 // docs/protocol.md.
 #pragma once
 
@@ -39,6 +39,19 @@ struct InferOptions {
   bool json = false;
 };
 int infer_command(const InferOptions&);
+
+// Times batches of a model that nobody has trained here yet: `step_seconds` (their median) and `records` of
+// an epoch. UserError when the model does not learn in batches.
+struct StepsOptions {
+  std::string model, dataset;
+  std::vector<std::string> hyper;
+  std::int64_t batches = 5;
+  int threads = 1;
+};
+int steps_command(const StepsOptions&);
+
+// "name=value" each; UserError when one is not.
+Values hyper_from(const std::vector<std::string>& written);
 
 // 0 when the BLAS shares OpenMP's threads, 3 when it does not.
 int blas_command(bool json);

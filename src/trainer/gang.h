@@ -46,6 +46,7 @@ class Leader final : public Learner {
   void finish();
   void set_threads(int threads) override;
   double train(std::int64_t epoch) override;
+  std::optional<double> waited() const override { return learner_.waited(); }
   Metrics test() override { return learner_.test(); }
   std::string state() const override { return learner_.state(); }
   void restore(std::string_view state) override { learner_.restore(state); }

@@ -40,9 +40,16 @@ class Learner {
   // Learns from every sample once; the mean loss over them. Throws UserError when the loss is no longer
   // finite.
   virtual double train(std::int64_t epoch) = 0;
-  // How good it is on the test part: `accuracy` and `loss`, or for regressions `error` (root mean square
-  // error as a share of the targets' deviation: 1 is no better than the mean) and `loss`.
+  // Of the last epoch, the seconds in which no learning could go on because the next batch was being put
+  // together; none: the learner cannot tell.
+  virtual std::optional<double> waited() const { return std::nullopt; }
+  // How good it is on the test part (scores.h): `accuracy`, `precision`, `recall`, `f1` and `loss`, or for
+  // regressions `error` (1 is no better than the mean), `r2`, `rmse`, `mae` and `loss`.
   virtual Metrics test() = 0;
+
+  // Learns from so many whole batches and says what each took, in seconds: what a probe wants to know before
+  // there is a run. None: it does not learn in batches. The learner has learnt from them afterwards.
+  virtual std::vector<double> time_batches(std::int64_t) { return {}; }
 
   // Everything that the next epochs depend on: weights, optimizer, random generators.
   virtual std::string state() const = 0;

@@ -59,6 +59,16 @@ int run(int argc, char** argv) {
   infer_app->add_option("--threads", infer.threads, "threads to use [1]")->check(CLI::Range(1, 1024));
   infer_app->add_flag("--json", infer.json, "JSON on stdout");
 
+  trainer::StepsOptions steps;
+  auto* steps_app = app.add_subcommand("steps", "time a few batches of a model that was never trained here");
+  steps_app->footer("Example: tandem-trainer steps --model lenet5 --dataset digits --hyper batch_size=64");
+  steps_app->add_option("--model", steps.model, "what learns")->required();
+  steps_app->add_option("--dataset", steps.dataset, "what it learns from")->required();
+  steps_app->add_option("--hyper", steps.hyper, "name=value, as often as needed");
+  steps_app->add_option("--batches", steps.batches, "to time, after two that warm up [5]")
+      ->check(CLI::Range(1, 100000));
+  steps_app->add_option("--threads", steps.threads, "threads to use [1]")->check(CLI::Range(1, 1024));
+
   bool blas_json = false;
   auto* blas_app = app.add_subcommand("blas", "which BLAS is in use; exit code 3 when it fights OpenMP");
   blas_app->add_flag("--json", blas_json, "JSON on stdout");
@@ -72,6 +82,7 @@ int run(int argc, char** argv) {
   if (*train_app) return trainer::train_command(train);
   if (*predict_app) return trainer::predict_command(predict);
   if (*infer_app) return trainer::infer_command(infer);
+  if (*steps_app) return trainer::steps_command(steps);
   return trainer::blas_command(blas_json);
 }
 

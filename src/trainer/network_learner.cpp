@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <torch/torch.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <sstream>
@@ -12,6 +13,7 @@
 #include "trainer/hyper.h"
 #include "trainer/net.h"
 #include "trainer/optimizer.h"
+#include "trainer/scores.h"
 #include "trainer/threads.h"
 
 namespace tandem::trainer {
@@ -90,6 +92,16 @@ void gather(const torch::Tensor& from, const std::int64_t* rows, std::int64_t co
   for (std::int64_t i = 0; i < count; ++i) std::memcpy(target + i * row, source + rows[i] * row, row);
 }
 
+// A contiguous tensor's numbers where they lie.
+template <class Number>
+std::span<const Number> values(const torch::Tensor& tensor) {
+  return {tensor.data_ptr<Number>(), static_cast<std::size_t>(tensor.numel())};
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 class NetworkLearner : public Learner {
  public:
   NetworkLearner(const Setup& setup, const data::Dataset& dataset, Gang* gang)
@@ -114,6 +126,7 @@ class NetworkLearner : public Learner {
 
   double train(std::int64_t epoch) override {
     return guarded([&] {
+      waited_ = 0;
       shuffle(epoch);
       net_->training = true;
       double total = 0, seen = 0;
@@ -138,18 +151,39 @@ class NetworkLearner : public Learner {
     return guarded([&] {
       const torch::NoGradGuard no_gradients;
       net_->training = false;
-      double loss = 0, right = 0;
+      double loss = 0;
+      ClassScores classes(dataset_.classes);
+      NumberScores numbers(scaling_ ? scaling_->target_deviation : 1);
       for (std::int64_t begin = 0; begin < test_.count; begin += kTestBatch) {
         const std::int64_t count = std::min(kTestBatch, test_.count - begin);
         const torch::Tensor out = net_->forward(test_.inputs.narrow(0, begin, count));
         const torch::Tensor targets = test_.targets.narrow(0, begin, count);
         loss += loss_of(out, targets).item<double>() * static_cast<double>(count);
-        if (dataset_.classes > 0) right += out.argmax(1).eq(targets).sum().item<double>();
+        if (dataset_.classes > 0)
+          classes.add(values<std::int64_t>(out.argmax(1)), values<std::int64_t>(targets));
+        else
+          numbers.add(values<float>(out), values<float>(targets));
       }
-      const auto all = static_cast<double>(test_.count);
-      if (dataset_.classes > 0) return Metrics{{"accuracy", right / all}, {"loss", loss / all}};
-      const double deviation = test_.targets.std(false).item<double>();
-      return Metrics{{"error", std::sqrt(loss / all) / std::max(deviation, 1e-12)}, {"loss", loss / all}};
+      Metrics metrics = dataset_.classes > 0 ? classes.metrics() : numbers.metrics();
+      metrics["loss"] = loss / static_cast<double>(test_.count);
+      return metrics;
+    });
+  }
+
+  std::optional<double> waited() const override { return waited_; }
+
+  std::vector<double> time_batches(std::int64_t batches) override {
+    return guarded([&] {
+      std::vector<double> seconds;
+      const std::int64_t whole = train_.count / batch_;
+      net_->training = true;
+      for (std::int64_t i = 0; i < batches; ++i) {
+        if (i % whole == 0) shuffle(1 + i / whole);
+        const auto begin = std::chrono::steady_clock::now();
+        step(order_.data() + i % whole * batch_, batch_);
+        seconds.push_back(seconds_since(begin));
+      }
+      return seconds;
     });
   }
 
@@ -191,9 +225,11 @@ class NetworkLearner : public Learner {
  private:
   // A function of (seed, epoch) alone, so that a resumed epoch sees the samples in the same order.
   void shuffle(std::int64_t epoch) {
+    const auto begin = std::chrono::steady_clock::now();
     std::iota(order_.begin(), order_.end(), std::int64_t{0});
     Random random(static_cast<std::uint64_t>(setup_.seed), static_cast<std::uint64_t>(epoch));
     for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random.below(i)]);
+    waited_ += seconds_since(begin);
   }
 
   torch::Tensor loss_of(const torch::Tensor& out, const torch::Tensor& targets) const {
@@ -201,8 +237,10 @@ class NetworkLearner : public Learner {
   }
 
   torch::Tensor loss_on(const std::int64_t* rows, std::int64_t count) {
+    const auto begin = std::chrono::steady_clock::now();
     gather(train_.inputs, rows, count, inputs_);
     gather(train_.targets, rows, count, targets_);
+    waited_ += seconds_since(begin);
     const bool full = count == batch_;
     const torch::Tensor out = net_->forward(full ? inputs_ : inputs_.narrow(0, 0, count));
     return loss_of(out, full ? targets_ : targets_.narrow(0, 0, count));
@@ -241,6 +279,7 @@ class NetworkLearner : public Learner {
   Samples train_, test_;
   torch::Tensor inputs_, targets_;  // one batch, filled anew for each step
   std::vector<std::int64_t> order_;
+  double waited_ = 0;  // for data, in the last epoch
 };
 
 }  // namespace

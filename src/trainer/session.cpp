@@ -13,7 +13,20 @@
 namespace tandem::trainer {
 namespace {
 
-Metrics one_epoch(Learner& learner, std::int64_t epoch, const data::Dataset& dataset,
+// What an epoch cost, in the words of docs/specs.md.
+void add_costs(Metrics& metrics, double train, double test, const Task& task, const data::Dataset& dataset,
+               std::optional<double> waited) {
+  const auto learned = static_cast<double>(dataset.train.count);
+  metrics["seconds_train"] = train;
+  metrics["seconds_test"] = test;
+  metrics["seconds_load"] = task.load_seconds;
+  if (waited) metrics["seconds_wait"] = *waited;
+  metrics["seconds_per_thousand"] = 1000 * train / learned;
+  metrics["samples_per_second"] = learned / std::max(train, 1e-9);
+  metrics["inference_per_second"] = static_cast<double>(dataset.test.count) / std::max(test, 1e-9);
+}
+
+Metrics one_epoch(Learner& learner, std::int64_t epoch, const Task& task, const data::Dataset& dataset,
                   const Outside& outside) {
   const double begin = outside.seconds();
   const double train_loss = learner.train(epoch);
@@ -21,10 +34,7 @@ Metrics one_epoch(Learner& learner, std::int64_t epoch, const data::Dataset& dat
   Metrics metrics = learner.test();
   const double tested = outside.seconds();
   metrics["train_loss"] = train_loss;
-  metrics["seconds_train"] = trained - begin;
-  metrics["seconds_test"] = tested - trained;
-  const double samples = static_cast<double>(dataset.train.count);
-  metrics["samples_per_second"] = samples / std::max(trained - begin, 1e-9);
+  add_costs(metrics, trained - begin, tested - trained, task, dataset, learner.waited());
   for (const auto& [name, value] : metrics)
     if (!std::isfinite(value))
       throw UserError(fmt::format("{} is {} after epoch {}: the training diverged; try a lower learning_rate",
@@ -91,7 +101,7 @@ Metrics run_session(const Task& task, const data::Dataset& dataset, Learner& lea
   }
   while (go_on && now.epoch() < task.epochs) {
     const std::int64_t epoch = now.epoch() + 1;
-    now.history.push_back(one_epoch(learner, epoch, dataset, outside));
+    now.history.push_back(one_epoch(learner, epoch, task, dataset, outside));
     now.state = learner.state();
     save_checkpoint(task.folder, now, task.keep_checkpoints);
     // Before the last report: once all is reported, nobody may start this program again.

@@ -25,6 +25,7 @@ struct Task {
   bool cloned = false;  // the checkpoint may be of other hyperparameters: go on from its weights
   int threads = 1;
   std::filesystem::path folder;
+  double load_seconds = 0;  // what the dataset took to load, before the first epoch of this attempt
 };
 
 // How the session speaks to the outside.

@@ -18,6 +18,7 @@ class FakeLearner : public Learner {
     seen += std::to_string(epoch) + ",";
     return loss;
   }
+  std::optional<double> waited() const override { return wait; }
   Metrics test() override { return {{"accuracy", 0.01 * static_cast<double>(seen.size())}}; }
   std::string state() const override { return seen; }
   void restore(std::string_view state) override { seen = state; }
@@ -26,6 +27,7 @@ class FakeLearner : public Learner {
   std::string seen;
   std::vector<int> threads_used;
   double loss = 0.5;
+  std::optional<double> wait;
 };
 
 struct Fixture : testing::Test {
@@ -77,6 +79,23 @@ TEST_F(Session, ReportsEveryEpochOnceAndExportsTheModel) {
     EXPECT_TRUE(last.contains(name)) << name;
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "model.json"));
   EXPECT_TRUE(warnings.empty());
+}
+
+// The clock goes on by a second at each look: an epoch's training takes one, and so does its test.
+TEST_F(Session, SaysWhatAnEpochCost) {
+  task.load_seconds = 7;
+  learner.wait = 0.25;
+  const Metrics last = run();
+  const auto records = static_cast<double>(dataset.train.count);
+  EXPECT_DOUBLE_EQ(last.at("seconds_load"), 7);
+  EXPECT_DOUBLE_EQ(last.at("seconds_wait"), 0.25);
+  EXPECT_DOUBLE_EQ(last.at("seconds_per_thousand"), 1000 / records);
+  EXPECT_DOUBLE_EQ(last.at("samples_per_second"), records);
+  EXPECT_DOUBLE_EQ(last.at("inference_per_second"), static_cast<double>(dataset.test.count));
+}
+
+TEST_F(Session, AWaitNobodyMeasuredIsNotReported) {
+  EXPECT_FALSE(run().contains("seconds_wait"));
 }
 
 TEST_F(Session, GoesOnAfterTheCheckpoint) {

@@ -34,16 +34,15 @@ std::string epoch_line(std::int64_t epoch, std::int64_t epochs, const Metrics& m
   return line;
 }
 
-Values hyper_from(const std::vector<std::string>& written) {
-  Values hyper;
-  for (const std::string& pair : written) {
-    const std::size_t equals = pair.find('=');
-    if (equals == std::string::npos || equals == 0)
-      throw UserError("--hyper " + printable(pair, 80) +
-                      ": write it as name=value, as in --hyper batch_size=64");
-    hyper[pair.substr(0, equals)] = parse_value(pair.substr(equals + 1));
-  }
-  return hyper;
+struct Loaded {
+  data::Dataset dataset;
+  double seconds = 0;
+};
+
+Loaded load(const std::string& name) {
+  const double begin = steady_seconds();
+  data::Dataset dataset = data::load(name, data::folders_from_environment());
+  return {std::move(dataset), steady_seconds() - begin};
 }
 
 Metrics run(Task task, const data::Dataset& dataset, const std::optional<Checkpoint>& found,
@@ -58,7 +57,7 @@ Metrics run(Task task, const data::Dataset& dataset, const std::optional<Checkpo
 
 // Of a gang, but not rank 0: what and how long it learns is rank 0's to say.
 int train_following(const TrainOptions& options, Gang& gang) {
-  const data::Dataset dataset = data::load(options.dataset, data::folders_from_environment());
+  const data::Dataset dataset = load(options.dataset).dataset;
   const Setup setup = same_setup(gang, {options.model, {}, 1});
   follow(gang, *make_learner(setup, dataset, &gang));
   return 0;
@@ -86,8 +85,9 @@ int train_alone(const TrainOptions& options, Gang* gang) {
     fmt::print(stderr, "{}\n", epoch_line(epoch, task.epochs, metrics));
     return protocol::Answer{};
   };
-  const Metrics last =
-      run(task, data::load(task.dataset, data::folders_from_environment()), found, outside, gang);
+  const Loaded loaded = load(task.dataset);
+  task.load_seconds = loaded.seconds;
+  const Metrics last = run(task, loaded.dataset, found, outside, gang);
   for (const auto& [name, value] : last) fmt::print("{} {:.6g}\n", name, value);
   fmt::print("model {}\n", (task.folder / "model.json").string());
   return 0;
@@ -97,7 +97,7 @@ int train_inside(const TrainOptions& options, protocol::Client& client, Gang* ga
   const HangUpWatch watch(socket_of_environment());
   const char* folder = std::getenv("TANDEM_FOLDER");
   const auto found = folder ? newest_checkpoint(folder, warn) : std::nullopt;
-  const data::Dataset dataset = data::load(options.dataset, data::folders_from_environment());
+  const Loaded loaded = load(options.dataset);
   const protocol::Begin begin =
       client.hello({protocol::kVersion, {"threads"}, found ? found->epoch() : std::int64_t{0}});
   if (folder && std::filesystem::path(folder) != begin.folder)
@@ -113,6 +113,7 @@ int train_inside(const TrainOptions& options, protocol::Client& client, Gang* ga
   task.keep_checkpoints = begin.keep_checkpoints;
   task.threads = begin.system.cores;
   task.folder = begin.folder;
+  task.load_seconds = loaded.seconds;
   Outside outside;
   outside.warn = warn;
   outside.seconds = steady_seconds;
@@ -124,11 +125,23 @@ int train_inside(const TrainOptions& options, protocol::Client& client, Gang* ga
     if (answer.stop || epoch == task.epochs) watch.disarm();
     return answer;
   };
-  run(task, dataset, found, outside, gang);
+  run(task, loaded.dataset, found, outside, gang);
   return 0;
 }
 
 }  // namespace
+
+Values hyper_from(const std::vector<std::string>& written) {
+  Values hyper;
+  for (const std::string& pair : written) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw UserError("--hyper " + printable(pair, 80) +
+                      ": write it as name=value, as in --hyper batch_size=64");
+    hyper[pair.substr(0, equals)] = parse_value(pair.substr(equals + 1));
+  }
+  return hyper;
+}
 
 int train_command(const TrainOptions& options) {
   data::model(options.model);

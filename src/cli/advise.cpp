@@ -1,0 +1,63 @@
+// tandem advise SPEC
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/advice.h"
+#include "cli/command.h"
+#include "cli/predictions.h"
+
+namespace tandem::cli {
+namespace {
+
+struct Options {
+  std::string spec;
+  StoreOption store;
+  JsonOption json;
+  DataOption data;
+  AdviceOptions advice;
+  bool history = false;
+};
+
+int answer(const Options& options) {
+  options.data.apply();
+  if (options.spec.empty()) throw UserError("SPEC is missing: a YAML file with domains to choose from");
+  const auto spec = load_advised(options.spec, catalogue());
+  auto store = options.store.open();
+  const auto advised = ask_for_advice(store, spec, options.advice);
+  options.json.write(advice_json(advised));
+  if (!options.json.alone()) std::cout << advice_text(advised);
+  return advised.advice.met ? kDone : kAnswerIsNo;
+}
+
+}  // namespace
+
+void add_advise(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      add_command(app, "advise",
+                  "Batch size, cores and epochs that meet a time limit with the best result, from past runs",
+                  "  tandem advise job.yaml --slo 300s\n"
+                  "  tandem advise job.yaml --slo 10min --max 20kJ --running 2 --json -\n"
+                  "  tandem advise --history                predictions against what came of them\n\n"
+                  "SPEC is a training spec whose hyper and system hold domains ({choice: [32, 64]}, {int: "
+                  "[1, 4]}), or a spec of\n"
+                  "kind tune or characterize. Exit code 3: nothing meets it, and the nearest miss is shown. "
+                  "docs/advise.md");
+  command->add_option("SPEC", options->spec, "a YAML file: what may be chosen");
+  options->store.add_to(*command);
+  options->json.add_to(*command);
+  options->data.add_to(*command);
+  options->advice.add_to(*command);
+  command->add_flag("--history", options->history, "show predictions of earlier runs and what came of them");
+  command->callback([options, &action] {
+    action = [options] {
+      if (!options->history) return answer(*options);
+      auto store = options->store.open();
+      return show_predictions(store, options->json);
+    };
+  });
+}
+
+}  // namespace tandem::cli

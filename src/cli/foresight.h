@@ -1,0 +1,23 @@
+// Will a job that was just submitted meet its deadline? Said by what past runs in this store tell, and kept
+// with the server's run, where `tandem advise --history` compares it with what came of it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "cli/server_client.h"
+
+namespace tandem::cli {
+
+struct Foresight {
+  std::string words;
+  nlohmann::json json;  // null: nothing is known of the program
+};
+
+// nullopt for jobs without place.deadline, and for searches. The deadline counts from submission, and the
+// wait for a place is not foreseen: the words say so.
+std::optional<Foresight> foresee(const ServerOption&, const std::string& spec, const std::string& file,
+                                 int job);
+
+}  // namespace tandem::cli

@@ -38,7 +38,7 @@ class ResidualProcess {
     std::size_t at = 0;  // in a row
     bool logarithm = false;
     double scale = 1;              // units of this many deviations
-    std::vector<double> levels{};  // that occur, transformed, ascending
+    std::vector<double> levels{};  // that kept rows have, transformed
   };
   enum class Acts { everywhere, on_work, on_sync };
   struct Part {

@@ -2,7 +2,7 @@
 //
 //   slo_bench [SEED]
 //
-// Then how long an answer takes (answer_time.h).
+// Then how long an answer takes (answer_time.h), and learning curves of real trainings (curves.h).
 //
 // A job is cpus (1, 2, 4 or 8) and jobs beside each other (1, 3 or 5) as measured, with an SLO drawn from
 // 300 ± 100 s (drawn again where it is not positive). For it all four cells of those cpus and jobs are held
@@ -25,6 +25,7 @@
 #include "bench/slo/answer_time.h"
 #include "bench/slo/cells.h"
 #include "bench/slo/choosers.h"
+#include "bench/slo/curves.h"
 
 using namespace tandem;
 using namespace tandem::bench;
@@ -189,7 +190,7 @@ int main(int count, char** words) try {
   }
   const std::uint64_t seed = count > 1 ? std::stoull(words[1]) : 1;
   int missed = 0;
-  for (const auto& section : {slo_section(cells, seed), answer_time_section(seed)}) {
+  for (const auto& section : {slo_section(cells, seed), answer_time_section(seed), curves_section(data)}) {
     fmt::print("{}", as_text(section));
     missed += section.verdict == Verdict::missed;
   }

@@ -83,7 +83,7 @@ void look_otherwise(const Options& options, store::RunInfo& run) {
   if (!options.looks) return;
   auto spec = nlohmann::json::parse(run.spec, nullptr, false);
   if (!spec.is_object()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
-  spec["looking"] = to_json(options.looking);
+  spec["looking"] = json_of(options.looking);
   run.spec = spec.dump();
 }
 

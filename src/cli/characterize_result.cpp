@@ -195,7 +195,7 @@ json experiment_json(const store::RunInfo& run, const View& view) {
           {"levels", listed(found.levels, comparison_json)},
           {"usual_load", found.usual_load},
           {"threefold", threefold_json(found)},
-          {"prices", to_json(looking)},
+          {"prices", json_of(looking)},
           {"boxes", boxes_json(found)},
           {"notes", found.notes}};
 }

@@ -130,7 +130,7 @@ TEST_F(ExperimentResult, HowItIsLookedAtStaysWithTheRun) {
   Looking looking;
   looking.prices.dollars_per_hour = 2;
   looking.good_enough = 0.95;
-  run_.spec = nlohmann::json{{"looking", to_json(looking)}}.dump();
+  run_.spec = nlohmann::json{{"looking", json_of(looking)}}.dump();
   run_all();
   EXPECT_EQ(experiment_json(run_, view_)["threefold"]["good_enough"], 0);
   EXPECT_NE(experiment_table(run_, view_, {}).find("$2 an hour"), std::string::npos);

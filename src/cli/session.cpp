@@ -284,8 +284,8 @@ int run_new_experiment(store::Store& store, const spec::TuneJob& job, const Expe
   require_dataset(job.base);
   const Seconds now{static_cast<double>(::time(nullptr))};
   auto spec = spec::to_json(job);
-  spec["world"] = to_json(where);
-  spec["looking"] = to_json(looking);
+  spec["world"] = json_of(where);
+  spec["looking"] = json_of(looking);
   const auto run = store.create_run("characterize", job.base.name, spec.dump(), now);
   return work(store, run, {job.base, job}, json, options);
 }

@@ -103,7 +103,9 @@ std::optional<Learnt> learn(store::Store& store, const std::string& program, con
   std::vector<std::string> why;
   if (auto found = kept(store, key, machine)) {
     const bool few_and_new = rows != found->learnt.rows && rows < kFewRows;
-    if (!found->verdict.retrain && !few_and_new && rows < 2 * found->learnt.rows) return found->learnt;
+    const bool removed = rows < found->learnt.rows;  // what is gone should not go on speaking
+    if (!found->verdict.retrain && !few_and_new && !removed && rows < 2 * found->learnt.rows)
+      return found->learnt;
     why = found->verdict.reasons;
     if (why.empty())
       why.push_back(fmt::format("{} past runs, {} when it was fitted last", rows, found->learnt.rows));

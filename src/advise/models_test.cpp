@@ -91,6 +91,21 @@ TEST(Models, OneRunGivesAWideAnswerThatSaysSo) {
   EXPECT_LE(accuracy->interval(0.99).high, 1);
 }
 
+TEST(Models, EveryModelWeTryTakesFewRunsAndStaysSane) {
+  for (const auto& name : default_regressions())
+    for (const std::size_t count : {1, 2, 5}) {
+      auto history = toy_history(1, 0.02);
+      history.resize(count);
+      const auto models = Models::fit(history, "toy/data", "here", {.regressions = {name}});
+      for (const auto& asked : {toy_setting(32, 1), toy_setting(32, 2), toy_setting(64, 4)}) {
+        const auto forecast = models.seconds(asked, 2);
+        EXPECT_TRUE(std::isfinite(forecast.value())) << name << " of " << count << " runs";
+        EXPECT_TRUE(forecast.wide);
+        EXPECT_GE(forecast.below(1e9), forecast.below(1)) << name;
+      }
+    }
+}
+
 TEST(Models, AnUnknownProgramIsNamedAndTheKnownOnesToo) {
   EXPECT_EQ(
       complaint([] { Models::fit(toy_history(1, 0), "toy/dat", "here"); }),

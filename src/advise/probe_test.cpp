@@ -80,7 +80,7 @@ TEST(SeededHistory, AnswersAreWideAndSayWhy) {
   }
   const auto history = seeded_history({"net/data", "here", 60'000, 4}, times, grid(), std::vector{1, 2});
   ASSERT_EQ(history.size(), 24u);
-  const auto models = Models::fit(history, "net/data", "here", {.regressions = {"linear"}});
+  const auto models = Models::fit(history, "net/data", "here");
   EXPECT_EQ(models.runs(), 0u);
   ASSERT_FALSE(models.notes().empty());
   EXPECT_NE(models.notes()[0].find("probe"), std::string::npos);
@@ -88,6 +88,7 @@ TEST(SeededHistory, AnswersAreWideAndSayWhy) {
   EXPECT_TRUE(seconds.wide);
   const auto [low, high] = seconds.interval(0.9);
   EXPECT_GT(high / low, 5);
+  EXPECT_NEAR(seconds.value() / (std::ceil(60'000 / 64.0) * truth.seconds(64, 2)), 1, 0.3);
   EXPECT_THROW(seeded_history({"net/data", "here", 0, 4}, times, grid(), std::vector{1}), UserError);
 }
 

@@ -190,10 +190,13 @@ int main(int count, char** words) try {
   }
   const std::uint64_t seed = count > 1 ? std::stoull(words[1]) : 1;
   int missed = 0;
-  for (const auto& section : {slo_section(cells, seed), answer_time_section(seed), curves_section(data)}) {
+  const auto print = [&](const Section& section) {
     fmt::print("{}", as_text(section));
     missed += section.verdict == Verdict::missed;
-  }
+  };
+  print(slo_section(cells, seed));
+  print(answer_time_section(seed));
+  print(curves_section(data));
   return missed == 0 ? 0 : 1;
 } catch (const std::exception& error) {
   fmt::print(stderr, "slo_bench: {}\n", error.what());

@@ -18,7 +18,8 @@ namespace {
 const std::vector<std::string> kShapes = {"saturation", "steep", "slow"};
 const std::vector<std::string> kParts = {"log batch", "log rate", "shape", "shape by batch", "shape by rate"};
 constexpr std::size_t kMostFolds = 10;
-constexpr std::size_t kFewForCorrection = 3;  // runs that must have told an epoch
+constexpr EpochCorrection::Kind kCorrections[] = {
+    EpochCorrection::Kind::none, EpochCorrection::Kind::by_epoch, EpochCorrection::Kind::by_epoch_and_batch};
 
 double shape_at(const std::string& shape, double x) {
   if (shape == "saturation") return std::exp(-x);
@@ -123,44 +124,27 @@ LearningCurve::Rate LearningCurve::find_rate(std::span<const CurvePoint> points,
 }
 
 LearningCurve LearningCurve::fit_shape(std::span<const CurvePoint> points, const std::string& shape,
-                                       bool corrected) {
+                                       EpochCorrection::Kind kind) {
   LearningCurve out;
   out.shape_ = shape;
-  out.corrected_ = corrected;
   out.rate_ = find_rate(points, shape);
   out.parts_ = fit_rate(points, shape, out.rate_).parts;
-  if (!corrected) return out;
-  std::map<double, std::pair<double, double>> by_epoch;
-  for (const auto& p : points) {
-    auto& [sum, count] = by_epoch[p.epoch];
-    sum += p.metric - out.at(p.batch, p.learning_rate, p.epoch);
-    count += 1;
-  }
-  for (const auto& [epoch, seen] : by_epoch)
-    if (seen.second >= static_cast<double>(kFewForCorrection))
-      out.correction_[epoch] = seen.first / (seen.second + 1);  // drawn to 0 a little
+  std::vector<LeftOver> left;
+  for (const auto& p : points)
+    left.push_back({p.batch, p.epoch, p.metric - out.at(p.batch, p.learning_rate, p.epoch)});
+  out.correction_ = EpochCorrection(kind, left);
   return out;
-}
-
-double LearningCurve::correction(double epoch) const {
-  if (correction_.empty()) return 0;
-  const auto after = correction_.lower_bound(epoch);
-  if (after == correction_.end()) return correction_.rbegin()->second;
-  if (after == correction_.begin() || after->first == epoch) return after->second;
-  const auto before = std::prev(after);
-  const double share = (epoch - before->first) / (after->first - before->first);
-  return before->second + share * (after->second - before->second);
 }
 
 double LearningCurve::at(double batch, double learning_rate, double epoch) const {
   const double log_rate =
       rate_.constant + rate_.by_batch * std::log(batch) + rate_.by_learning_rate * std::log(learning_rate);
   const auto row = row_of(batch, learning_rate, shape_at(shape_, std::exp(log_rate) * epoch));
-  return parts_->predict(row) + correction(epoch);
+  return parts_->predict(row) + correction_.at(batch, epoch);
 }
 
 std::vector<double> LearningCurve::errors_left_out(std::span<const CurvePoint> points,
-                                                   const std::string& shape, bool corrected) {
+                                                   const std::string& shape, EpochCorrection::Kind kind) {
   const auto folds = folds_of(points);
   const auto last = *std::max_element(folds.begin(), folds.end());
   if (last == 0) return {};
@@ -169,7 +153,7 @@ std::vector<double> LearningCurve::errors_left_out(std::span<const CurvePoint> p
     std::vector<CurvePoint> others;
     for (std::size_t i = 0; i < points.size(); ++i)
       if (folds[i] != fold) others.push_back(points[i]);
-    const auto curve = fit_shape(others, shape, corrected);
+    const auto curve = fit_shape(others, shape, kind);
     for (std::size_t i = 0; i < points.size(); ++i)
       if (folds[i] == fold)
         errors[i] = points[i].metric - curve.at(points[i].batch, points[i].learning_rate, points[i].epoch);
@@ -211,21 +195,21 @@ std::optional<LearningCurve> LearningCurve::fit(std::span<const CurvePoint> poin
   for (const auto& point : points) check(point);
   if (!long_enough(points)) return std::nullopt;
   std::string best = "steep";  // what one run gets: no run can be left out
-  bool best_corrected = false;
+  auto best_kind = EpochCorrection::Kind::none;
   double least = std::numeric_limits<double>::infinity();
   std::vector<double> errors;
   for (const auto& shape : kShapes)
-    for (const bool corrected : {false, true}) {
-      auto left_out = errors_left_out(points, shape, corrected);
+    for (const auto kind : kCorrections) {
+      auto left_out = errors_left_out(points, shape, kind);
       double sum = 0;
       for (const double error : left_out) sum += std::abs(error);
       if (left_out.empty() || !(sum < least)) continue;
       least = sum;
       best = shape;
-      best_corrected = corrected;
+      best_kind = kind;
       errors = std::move(left_out);
     }
-  auto out = fit_shape(points, best, best_corrected);
+  auto out = fit_shape(points, best, best_kind);
   out.low_batch_ = out.high_batch_ = points.front().batch;
   out.learn_errors(points, std::move(errors));
   return out;
@@ -240,7 +224,7 @@ Forecast LearningCurve::forecast(double batch, double learning_rate, double epoc
   out.usual_error = sizes_.at({&known, 1}) * (beyond ? kOutside : 1);
   out.law = law_;
   out.wide = beyond || law_->few();
-  out.said_by = "learning curve (" + shape_ + (corrected_ ? ", corrected by epoch)" : ")");
+  out.said_by = "learning curve (" + shape_ + correction_.text() + ")";
   return out;
 }
 
@@ -248,8 +232,7 @@ nlohmann::json LearningCurve::written() const {
   return {{"shape", shape_},
           {"rate", {rate_.constant, rate_.by_batch, rate_.by_learning_rate}},
           {"parts", parts_->written()},
-          {"correction", std::vector<std::pair<double, double>>(correction_.begin(), correction_.end())},
-          {"corrected", corrected_},
+          {"correction", correction_.written()},
           {"error", error_ ? nlohmann::json(*error_) : nlohmann::json()},
           {"sizes", sizes_.written()},
           {"law", law_->written()},
@@ -262,9 +245,7 @@ LearningCurve LearningCurve::read(const nlohmann::json& written) {
   const auto& rate = written.at("rate");
   out.rate_ = {rate.at(0).get<double>(), rate.at(1).get<double>(), rate.at(2).get<double>()};
   out.parts_ = stats::read_regression(written.at("parts"));
-  for (const auto& [epoch, by] : written.at("correction").get<std::vector<std::pair<double, double>>>())
-    out.correction_[epoch] = by;
-  written.at("corrected").get_to(out.corrected_);
+  out.correction_ = EpochCorrection::read(written.at("correction"));
   if (!written.at("error").is_null()) out.error_ = written.at("error").get<double>();
   out.sizes_ = ErrorSizes::read(written.at("sizes"));
   out.law_ = std::make_shared<const ErrorLaw>(ErrorLaw::read(written.at("law")));

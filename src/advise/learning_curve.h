@@ -6,12 +6,11 @@
 // predicts runs it has not seen best. `end` and `gap` are linear, and log(rate) is, in log(batch) and
 // log(learning rate): runs at a few batch sizes say something of those between. It goes either way: accuracy
 // rises, a loss falls. What runs have in common beyond that (a scheduled drop of the learning rate) is learnt
-// as a correction by epoch, where that predicts better. Errors are those of whole runs left out, in units
-// that depend on the epoch; with fewer than kFewRuns a run counts as one error, its largest. Deterministic;
-// pure.
+// as a correction by epoch (epoch_correction.h), where that predicts better. Errors are those of whole runs
+// left out, in units that depend on the epoch; with fewer than kFewRuns a run counts as one error, its
+// largest. Deterministic; pure.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -19,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/epoch_correction.h"
 #include "advise/error_sizes.h"
 #include "advise/forecast.h"
 
@@ -38,7 +38,7 @@ class LearningCurve {
   static std::optional<LearningCurve> fit(std::span<const CurvePoint>);
 
   Forecast forecast(double batch, double learning_rate, double epoch) const;
-  const std::string& shape() const { return shape_; }  // "steep", or "steep, corrected by epoch"
+  const std::string& shape() const { return shape_; }  // saturation, steep or slow
   std::optional<double> error() const {
     return error_;
   }  // mean of |error| at the end of runs left out; nullopt: one run
@@ -51,20 +51,19 @@ class LearningCurve {
     double constant = 0, by_batch = 0, by_learning_rate = 0;
   };
   struct Fit;
-  static LearningCurve fit_shape(std::span<const CurvePoint>, const std::string& shape, bool corrected);
+  static LearningCurve fit_shape(std::span<const CurvePoint>, const std::string& shape,
+                                 EpochCorrection::Kind);
   static Fit fit_rate(std::span<const CurvePoint>, const std::string& shape, const Rate&);
   static Rate find_rate(std::span<const CurvePoint>, const std::string& shape);
   double at(double batch, double learning_rate, double epoch) const;
-  double correction(double epoch) const;
   void learn_errors(std::span<const CurvePoint>, std::vector<double> errors);
   static std::vector<double> errors_left_out(std::span<const CurvePoint>, const std::string& shape,
-                                             bool corrected);
+                                             EpochCorrection::Kind);
 
   std::string shape_;
   Rate rate_;
   std::shared_ptr<const stats::Regression> parts_;  // end and gap
-  std::map<double, double> correction_;             // by epoch; empty: none
-  bool corrected_ = false;
+  EpochCorrection correction_;
   std::optional<double> error_;
   ErrorSizes sizes_;
   std::shared_ptr<const ErrorLaw> law_;

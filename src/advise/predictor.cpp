@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "base/random.h"
+#include "stats/cross_validation.h"
 
 namespace tandem::advise {
 namespace {
@@ -30,25 +30,17 @@ std::vector<double> copy(std::span<const double> row) {
   return {row.begin(), row.end()};
 }
 
-// Fold of each row; rows of one group (a setting) share a fold.
-std::vector<std::size_t> folds_of(const std::vector<std::size_t>& groups, std::uint64_t seed) {
-  const std::size_t count = groups.empty() ? 0 : *std::max_element(groups.begin(), groups.end()) + 1;
-  std::vector<std::size_t> order(count), fold_of_group(count), out;
-  std::iota(order.begin(), order.end(), 0);
-  Random random(seed);
-  for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-  for (std::size_t i = 0; i < count; ++i) fold_of_group[order[i]] = i % std::min(kFolds, count);
-  for (const auto group : groups) out.push_back(fold_of_group[group]);
+// Each row's group: rows that are equal are of one.
+std::vector<std::uint32_t> settings_of(const Rows& rows) {
+  std::map<std::vector<double>, std::uint32_t> known;
+  std::vector<std::uint32_t> out;
+  for (std::size_t i = 0; i < rows.count(); ++i)
+    out.push_back(known.emplace(copy(rows.row(i)), static_cast<std::uint32_t>(known.size())).first->second);
   return out;
 }
 
-// Each row's group: rows that are equal are of one.
-std::vector<std::size_t> settings_of(const Rows& rows) {
-  std::map<std::vector<double>, std::size_t> known;
-  std::vector<std::size_t> out;
-  for (std::size_t i = 0; i < rows.count(); ++i)
-    out.push_back(known.emplace(copy(rows.row(i)), known.size()).first->second);
-  return out;
+std::size_t groups_in(const std::vector<std::uint32_t>& groups) {
+  return *std::max_element(groups.begin(), groups.end()) + 1;
 }
 
 double error_of(ErrorKind kind, double actual, double predicted) {
@@ -57,25 +49,15 @@ double error_of(ErrorKind kind, double actual, double predicted) {
   return std::log(actual / predicted);
 }
 
-// The error of each row when its fold was not learnt from; empty where there is but one fold.
-std::vector<double> errors_out_of_fold(const std::string& regression, const Columns& columns,
-                                       const Rows& rows, ErrorKind kind,
-                                       const std::vector<std::size_t>& folds) {
-  const auto last = *std::max_element(folds.begin(), folds.end());
-  if (last == 0) return {};
-  std::vector<double> errors(rows.count());
-  for (std::size_t fold = 0; fold <= last; ++fold) {
-    std::vector<double> values, targets;
-    for (std::size_t i = 0; i < rows.count(); ++i) {
-      if (folds[i] == fold) continue;
-      values.insert(values.end(), rows.row(i).begin(), rows.row(i).end());
-      targets.push_back(rows.targets[i]);
-    }
-    const auto model = stats::make_regression(regression, columns.names());
-    model->fit(values, targets);
-    for (std::size_t i = 0; i < rows.count(); ++i)
-      if (folds[i] == fold) errors[i] = error_of(kind, rows.targets[i], model->predict(rows.row(i)));
-  }
+// The error of each row when its group was not learnt from; empty where there is but one group.
+std::vector<double> errors_held_out(const std::string& regression, const Columns& columns, const Rows& rows,
+                                    ErrorKind kind, const stats::Folding& folding) {
+  if (groups_in(folding.groups) < 2) return {};
+  const auto predicted = stats::cross_predict(stats::maker(regression, columns.names()),
+                                              {rows.values, rows.targets, rows.width}, folding);
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < rows.count(); ++i)
+    errors.push_back(error_of(kind, rows.targets[i], predicted[i]));
   return errors;
 }
 
@@ -87,10 +69,10 @@ double mean_size(const std::vector<double>& errors) {
 }
 
 Judged judge(const std::string& regression, const Columns& columns, const Rows& rows, ErrorKind kind,
-             const std::vector<std::size_t>& folds) {
+             const stats::Folding& folding) {
   Judged out{.regression = regression};
   try {
-    out.error = mean_size(errors_out_of_fold(regression, columns, rows, kind, folds));
+    out.error = mean_size(errors_held_out(regression, columns, rows, kind, folding));
     if (!std::isfinite(out.error)) out.refused = "it predicts a value that cannot be";
   } catch (const UserError& error) {
     out.error = std::numeric_limits<double>::infinity();
@@ -107,8 +89,9 @@ std::shared_ptr<const ErrorLaw> law_of(std::vector<double> errors, const Rows& r
 
 }  // namespace
 
+// Not boosting: XGBoost loads its model at each prediction, which takes milliseconds.
 std::vector<std::string> default_regressions() {
-  static const std::vector<std::string> worth_trying = {"physical", "forest", "boosting", "linear"};
+  static const std::vector<std::string> worth_trying = {"physical", "forest", "linear"};
   std::vector<std::string> out;
   for (const auto& name : worth_trying)
     for (const auto& entry : stats::regressions())
@@ -178,10 +161,9 @@ Predictor Predictor::fit(const Columns& columns, std::span<const double> rows,
   const Rows all{columns.names().size(), rows, targets};
   const auto sampled = sample_of(all, std::min(options.measured, all.count()));
   const Rows some{all.width, sampled.values, sampled.targets};
-  const auto settings = settings_of(some);
-  const auto folds = folds_of(settings, options.seed);
+  const stats::Folding folding{kFolds, options.seed, settings_of(some)};
   for (const auto& name : options.regressions)
-    out.judged_.push_back(judge(name, columns, some, options.kind, folds));
+    out.judged_.push_back(judge(name, columns, some, options.kind, folding));
   best_first(out.judged_);
   out.model_ = fit_first(columns, all, out.judged_);
   best_first(out.judged_);
@@ -194,18 +176,16 @@ void Predictor::learn_errors(std::span<const double> values, std::span<const dou
                              std::size_t measured, std::uint64_t seed) {
   const Rows rows{columns_.names().size(), values, targets};
   const auto& name = judged_.front().regression;
-  const auto settings = settings_of(rows);
-  auto unseen = errors_out_of_fold(name, columns_, rows, kind_, folds_of(settings, seed));
+  stats::Folding folding{kFolds, seed, settings_of(rows)};
+  auto unseen = errors_held_out(name, columns_, rows, kind_, folding);
   if (!unseen.empty()) unseen.resize(measured);
   sizes_ = ErrorSizes(columns_.names(), rows.values, unseen);
   const double prior = prior_of(kind_, targets);
   unseen_ = law_of(std::move(unseen), rows, sizes_, prior);
   seen_ = unseen_;
-  const auto distinct = *std::max_element(settings.begin(), settings.end()) + 1;
-  if (distinct == rows.count()) return;  // no setting was run twice
-  std::vector<std::size_t> each(rows.count());
-  std::iota(each.begin(), each.end(), 0);
-  auto seen = errors_out_of_fold(name, columns_, rows, kind_, folds_of(each, seed));
+  if (groups_in(folding.groups) == rows.count()) return;  // no setting was run twice
+  std::iota(folding.groups.begin(), folding.groups.end(), 0u);
+  auto seen = errors_held_out(name, columns_, rows, kind_, folding);
   seen.resize(measured);
   seen_ = law_of(std::move(seen), rows, sizes_, prior);
 }

@@ -29,7 +29,9 @@ struct Options {
   std::string design, report, folder, time;
   std::vector<std::int64_t> jobs, nodes;
   ExperimentWorld where;
+  Looking looking;
   bool plan = false;
+  bool looks = false;  // one of the options about looking was given
 };
 
 void set_levels(spec::TuneJob& job, const char* name, const std::vector<std::int64_t>& levels) {
@@ -76,6 +78,15 @@ int show_plan(const spec::TuneJob& job, const JsonOption& json) {
   return kDone;
 }
 
+// Prices and the like may be others than those the run was made with; the run keeps its own.
+void look_otherwise(const Options& options, store::RunInfo& run) {
+  if (!options.looks) return;
+  auto spec = nlohmann::json::parse(run.spec, nullptr, false);
+  if (!spec.is_object()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
+  spec["looking"] = json_of(options.looking);
+  run.spec = spec.dump();
+}
+
 int characterize(Options options) {
   if (options.spec.empty() == options.from.empty())
     throw UserError(options.spec.empty() ? "give a SPEC to run, or --from RUN to look at a run again"
@@ -89,10 +100,11 @@ int characterize(Options options) {
   options.session.then = [&](const store::RunInfo& run, const View& view) { write_more(options, run, view); };
   auto store = options.store.open();
   if (!options.from.empty()) {
-    const auto run = with_real_state(store, find_job_run(store, options.from));
+    auto run = with_real_state(store, find_job_run(store, options.from));
     if (run.kind != "characterize")
       throw UserError(
           fmt::format("run {} is of kind {}, and --from takes an experiment's", run.id, run.kind));
+    look_otherwise(options, run);
     const View view = replayed(store, run);
     write_more(options, run, view);
     options.json.write(result_json(run, view, store.run_folder(run.id)));
@@ -101,7 +113,7 @@ int characterize(Options options) {
   }
   const auto job = job_from(options);
   if (options.plan) return show_plan(job, options.json);
-  return run_new_experiment(store, job, options.where, options.json, options.session);
+  return run_new_experiment(store, job, options.where, options.looking, options.json, options.session);
 }
 
 void add_options(CLI::App& command, Options& options) {
@@ -139,6 +151,27 @@ void add_options(CLI::App& command, Options& options) {
       .add_option("--export", options.folder,
                   "also write runs.csv, epochs.csv and schema.json, for pandas and others")
       ->type_name("DIR");
+  const std::string looking = "What is made of it";
+  const auto looks = [&](CLI::Option* option) {
+    option->group(looking)->each([&](const std::string&) { options.looks = true; });
+  };
+  looks(
+      command.add_option("--response", options.looking.responses, "what to analyse, such as accuracy,joules")
+          ->delimiter(',')
+          ->type_name("NAME,..."));
+  looks(command
+            .add_option("--good-enough", options.looking.good_enough,
+                        "quality that the threefold objective asks for (default: an accuracy of 0.8)")
+            ->type_name("NUMBER"));
+  looks(command.add_option("--dollars-per-hour", options.looking.prices.dollars_per_hour, "of an instance")
+            ->check(CLI::NonNegativeNumber)
+            ->capture_default_str());
+  looks(command.add_option("--instance-cores", options.looking.prices.cores, "of an instance")
+            ->check(CLI::PositiveNumber)
+            ->capture_default_str());
+  looks(command.add_option("--dollars-per-gb", options.looking.prices.dollars_per_gb_out, "sent out")
+            ->check(CLI::NonNegativeNumber)
+            ->capture_default_str());
   command.add_flag("-q,--quiet", options.session.quiet, "no progress on standard error");
   command
       .add_option("--world", options.where.world,

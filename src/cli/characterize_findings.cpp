@@ -180,7 +180,7 @@ void analyse(Findings& out) {
 
 }  // namespace
 
-json to_json(const Looking& looking) {
+json json_of(const Looking& looking) {
   json out{{"dollars_per_hour", looking.prices.dollars_per_hour},
            {"cores", looking.prices.cores},
            {"dollars_per_gb_out", looking.prices.dollars_per_gb_out},

@@ -27,7 +27,7 @@ struct Looking {
   std::optional<double> good_enough{};   // of the model's quality; none: the chapter's 80 %, of an accuracy
   std::vector<std::string> responses{};  // to analyse; none: the usual ones
 };
-nlohmann::json to_json(const Looking&);
+nlohmann::json json_of(const Looking&);
 Looking looking_of(const store::RunInfo&);
 
 inline constexpr double kGoodAccuracy = 0.8;  // chapter 5.3.4

@@ -4,17 +4,27 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "cli/html.h"
 #include "cli/server_client.h"
 #include "cli/tune_result.h"
 #include "event/codec.h"
-#include "tune/experiment_runs.h"
 
 namespace tandem::cli {
 
 using nlohmann::json;
 namespace {
+
+namespace study = characterize;
+
+json maybe(const std::optional<double>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+json mean_json(const study::Mean& mean) {
+  json out{{"mean", mean.value}, {"observations", mean.count}};
+  out["low"] = mean.reach ? json(mean.value - *mean.reach) : json(nullptr);
+  out["high"] = mean.reach ? json(mean.value + *mean.reach) : json(nullptr);
+  return out;
+}
 
 json task_json(const tune::MeasuredTask& task) {
   return {{"task", task.task},      {"run", task.run},
@@ -25,15 +35,121 @@ json task_json(const tune::MeasuredTask& task) {
           {"epochs", task.epochs},  {"measured", task.measured}};
 }
 
-std::string runs_lines(const std::vector<tune::MeasuredTask>& tasks) {
-  std::vector<std::vector<std::string>> rows{{"RUN", "POINT", "REP", "JOB", "STATE", "TIME", "AT"}};
-  for (const auto& task : tasks) {
-    const auto time = task.measured.find("train_seconds");
-    rows.push_back({std::to_string(task.run + 1), std::to_string(task.point),
-                    std::to_string(task.replication + 1), std::to_string(task.job + 1), task.state,
-                    time == task.measured.end() ? "-" : text(Seconds{time->second}), point_text(task.at)});
+json coefficients_json(const stats::LinearModel& model) {
+  json out = json::array();
+  for (const auto& one : model.coefficients) {
+    json row{{"name", one.name},
+             {"estimate", one.aliased ? json(nullptr) : json(one.estimate)},
+             {"aliased", one.aliased}};
+    if (one.sure)
+      row.update({{"error", one.sure->error},
+                  {"t", one.sure->t},
+                  {"p", one.sure->p},
+                  {"low", one.sure->low},
+                  {"high", one.sure->high}});
+    out.push_back(std::move(row));
   }
-  return columns(rows);
+  return out;
+}
+
+json analysis_json(const study::Analysis& analysis) {
+  json rows = json::array();
+  for (const auto& row : analysis.table.rows)
+    rows.push_back({{"term", row.term},
+                    {"df", row.df},
+                    {"sum_of_squares", row.sum_of_squares},
+                    {"f", maybe(row.f)},
+                    {"p", maybe(row.p)},
+                    {"share", row.share}});
+  return {{"response", analysis.response},
+          {"type", analysis.table.type},
+          {"order", analysis.order},
+          {"observations", analysis.observations},
+          {"rows", rows},
+          {"residual_df", analysis.table.residual_df},
+          {"residual_sum_of_squares", analysis.table.residual_ss},
+          {"r2", maybe(analysis.model.r2)},
+          {"coefficients", coefficients_json(analysis.model)},
+          {"notes", analysis.table.notes}};
+}
+
+json impact_json(const study::Impact& impact) {
+  json levels = json::array();
+  for (const auto& level : impact.levels) {
+    levels.push_back(mean_json(level.mean));
+    levels.back()["level"] = level.level;
+  }
+  return {{"factor", impact.factor},
+          {"response", impact.response},
+          {"variation", maybe(impact.variation)},
+          {"grade", impact.grade ? json(name(*impact.grade)) : json(nullptr)},
+          {"p", maybe(impact.p)},
+          {"averaged", impact.averaged},
+          {"note", impact.note},
+          {"levels", levels}};
+}
+
+json comparison_json(const study::Comparison& comparison) {
+  json out{{"response", comparison.response}};
+  for (const auto& best : comparison.best) {
+    if (best.settings == 0) {
+      out[name(best.strategy)] = nullptr;
+      continue;
+    }
+    json row = mean_json(best.mean);
+    row.update({{"at", to_json(best.at)},
+                {"settings", best.settings},
+                {"both_better_by", maybe(best.both_better_by)},
+                {"p", maybe(best.p)}});
+    out[name(best.strategy)] = std::move(row);
+  }
+  return out;
+}
+
+json candidate_json(const std::optional<study::Candidate>& candidate) {
+  if (!candidate) return nullptr;
+  return {{"at", to_json(candidate->at)},
+          {"quality", mean_json(candidate->quality)},
+          {"seconds", mean_json(candidate->time)},
+          {"dollars", mean_json(candidate->cost)}};
+}
+
+json threefold_json(const Findings& found) {
+  if (!found.threefold) return nullptr;
+  const auto& answer = *found.threefold;
+  json front = json::array();
+  for (const auto& one : answer.front) front.push_back(candidate_json(one));
+  return {{"quality", found.asked->quality},
+          {"at_least", found.asked->quality_at_least},
+          {"settings", answer.settings},
+          {"good_enough", answer.good_enough},
+          {"best_quality", candidate_json(answer.best_quality)},
+          {"fastest", candidate_json(answer.fastest)},
+          {"cheapest", candidate_json(answer.cheapest)},
+          {"compromise", candidate_json(answer.compromise)},
+          {"front", front}};
+}
+
+json boxes_json(const Findings& found) {
+  json out = json::array();
+  for (const auto& [phase, response, unit, box] : found.boxes)
+    out.push_back({{"phase", phase},
+                   {"response", response},
+                   {"unit", unit},
+                   {"count", box.count},
+                   {"lowest", box.lowest},
+                   {"low", box.low},
+                   {"median", box.median},
+                   {"high", box.high},
+                   {"highest", box.highest}});
+  return out;
+}
+
+template <class Items, class Writer>
+json listed(const Items& items, Writer writer) {
+  json out = json::array();
+  for (const auto& item : items) out.push_back(writer(item));
+  return out;
 }
 
 }  // namespace
@@ -63,25 +179,25 @@ std::string plan_table(const tune::Plan& plan) {
   return plan.counted + "\n\n" + columns(rows);
 }
 
-json experiment_json(const View& view) {
+json experiment_json(const store::RunInfo& run, const View& view) {
   const auto& job = view.jobs.front();
-  const auto tasks = tune::measured_tasks(view, job.id);
-  json rows = json::array();
-  for (const auto& task : tasks) rows.push_back(task_json(task));
+  const auto looking = looking_of(run);
+  const auto found = findings_of(view, job.id, looking);
   return {{"design", job.tune->search.algorithm},
           {"replications", job.tune->warm_repetitions.value_or(1)},
           {"seed", job.tune->search.seed},
           {"wall_seconds", job.active.value},
-          {"runs", rows}};
-}
-
-std::string experiment_table(const store::RunInfo& run, const View& view, bool details) {
-  const auto tasks = tune::measured_tasks(view, 0);
-  const auto runs = tune::measured_runs(tasks);
-  std::string out = fmt::format("{} {}: {} runs measured{}\n", run.name, run.state, runs.size(),
-                                run.reason.empty() ? "" : " (" + run.reason + ")");
-  if (details) out += "\n" + runs_lines(tasks);
-  return out + fmt::format("\n  run {}\n", run.id);
+          {"measured_runs", found.whole_runs},
+          {"left_out", left_out_text(found)},
+          {"runs", listed(found.tasks, task_json)},
+          {"anova", listed(found.analyses, analysis_json)},
+          {"impacts", listed(found.impacts, impact_json)},
+          {"levels", listed(found.levels, comparison_json)},
+          {"usual_load", found.usual_load},
+          {"threefold", threefold_json(found)},
+          {"prices", json_of(looking)},
+          {"boxes", boxes_json(found)},
+          {"notes", found.notes}};
 }
 
 }  // namespace tandem::cli

@@ -13,7 +13,7 @@ namespace tandem::cli {
 
 using nlohmann::json;
 
-json to_json(const ExperimentWorld& where) {
+json json_of(const ExperimentWorld& where) {
   json out{{"world", where.world},
            {"partition", where.partition},
            {"account", where.account},

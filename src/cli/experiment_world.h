@@ -17,7 +17,7 @@ struct ExperimentWorld {
   bool here() const { return world == "local"; }
 };
 
-nlohmann::json to_json(const ExperimentWorld&);
+nlohmann::json json_of(const ExperimentWorld&);
 // This machine for runs of other kinds.
 ExperimentWorld experiment_world_of(const store::RunInfo&);
 

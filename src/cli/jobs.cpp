@@ -84,6 +84,12 @@ std::string where_is(const json& job) {
   return fmt::format("{} and {} more", word(job["node"]), job["nodes"].size() - 1);
 }
 
+std::string asks_for(const json& job) {
+  const std::string each = text(resources_from_json(job["resources"]));
+  return job.contains("on_nodes") ? fmt::format("{} on each of {} nodes", each, job["on_nodes"].get<int>())
+                                  : each;
+}
+
 int queue(const Options& options) {
   ServerClient client(options.server);
   const json answer = client.ask("GET", options.all ? "/v1/jobs" : "/v1/jobs?state=" + options.state);
@@ -96,8 +102,8 @@ int queue(const Options& options) {
     const bool ran = job["started"].is_number();
     const double end = job["ended"].is_number() ? job["ended"].get<double>() : now;
     rows.push_back({std::to_string(job["job"].get<int>()), word(job["name"]), word(job["state"]),
-                    std::to_string(job["priority"].get<int>()), text(resources_from_json(job["resources"])),
-                    where_is(job), clock_time(job["submitted"]),
+                    std::to_string(job["priority"].get<int>()), asks_for(job), where_is(job),
+                    clock_time(job["submitted"]),
                     ran ? text(Seconds{std::max(0.0, end - job["started"].get<double>())}) : "-",
                     job["epochs"].get<int>() > 0
                         ? fmt::format("{}/{}", job["reported"].get<int>(), job["epochs"].get<int>())
@@ -166,6 +172,15 @@ int nodes(const Options& options) {
   return kDone;
 }
 
+// "12.3 s ± 8 %": nine of ten earlier predictions were no further off.
+std::string expected_time(const json& considered) {
+  if (!considered["expected_seconds"].is_number()) return "not known";
+  const std::string time = text(Seconds{considered["expected_seconds"].get<double>()});
+  return considered["expected_within"].is_number()
+             ? fmt::format("{} ± {:.0f} %", time, 100 * considered["expected_within"].get<double>())
+             : time;
+}
+
 std::string considered(const json& why) {
   std::vector<std::vector<std::string>> rows{{"MACHINES", "NODES UP", "SCORE", "TIME", "ENERGY", ""}};
   for (const auto& c : why["considered"]) {
@@ -173,7 +188,7 @@ std::string considered(const json& why) {
     rows.push_back(
         {word(c["type"]), fmt::format("{} of {}", c["up"].get<int>(), c["nodes"].get<int>()),
          refused.empty() || refused == "no room now" ? fmt::format("{:.3f}", c["score"].get<double>()) : "-",
-         c["expected_seconds"].is_number() ? text(Seconds{c["expected_seconds"].get<double>()}) : "not known",
+         expected_time(c),
          c["expected_joules"].is_number() ? text(Joules{c["expected_joules"].get<double>()}) : "not known",
          refused.empty() ? word(c["why"]).empty() ? "has room" : word(c["why"]) : refused});
   }

@@ -63,8 +63,8 @@ std::string tune_body(const View& view) {
          counters_section(run) + trials_section(run) + failures_section(failed);
 }
 
-std::string body_of(const View& view) {
-  if (is_experiment(view)) return experiment_body(view);
+std::string body_of(const store::RunInfo& run, const View& view) {
+  if (is_experiment(view)) return experiment_body(run, view);
   return is_tuning(view) ? tune_body(view) : train_body(view);
 }
 
@@ -85,7 +85,7 @@ std::string whole_page(std::string_view title, const std::string& head, const st
 }
 
 std::string report_page(const store::RunInfo& run, const View& view) {
-  return whole_page(run.name, head_of(run, view), body_of(view), "the journal of run " + run.id);
+  return whole_page(run.name, head_of(run, view), body_of(run, view), "the journal of run " + run.id);
 }
 
 }  // namespace tandem::cli

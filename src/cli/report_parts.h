@@ -78,6 +78,6 @@ std::string failures_section(const std::vector<const TaskView*>&);
 std::string train_body(const View&);
 
 // An experiment: the same (report_experiment.cpp)
-std::string experiment_body(const View&);
+std::string experiment_body(const store::RunInfo&, const View&);
 
 }  // namespace tandem::cli

@@ -20,6 +20,10 @@ h3{font-size:15px;margin:18px 0 6px}
 .sub{color:var(--soft);margin:0;overflow-wrap:anywhere}section .sub{font-size:13.5px;margin:8px 0 0;max-width:80ch}
 .state{display:inline-block;border:1px solid var(--line);border-radius:99px;padding:1px 10px;margin-right:6px;
 color:var(--ink);background:var(--card)}
+.grade{padding:.1em .5em;border-radius:.3em;white-space:nowrap}
+.grade.high{background:#b3261e;color:#fff}
+.grade.medium{background:#e8b64c;color:#000}
+.grade.low{opacity:.65}
 .state.finished{color:var(--good)}.state.failed{color:var(--bad)}
 nav{margin:14px 0 18px;font-size:14px;line-height:1.9}
 nav a{color:var(--accent);text-decoration:none;margin-right:14px;white-space:nowrap}

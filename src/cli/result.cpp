@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -146,7 +147,7 @@ json result_json(const store::RunInfo& run, const View& view, const fs::path& fo
     return result;
   }
   if (is_experiment(view)) {
-    result.update(experiment_json(view));
+    result.update(experiment_json(run, view));
     return result;
   }
   if (!view.jobs.empty()) {
@@ -181,7 +182,7 @@ json result_json(const store::RunInfo& run, const View& view, const fs::path& fo
 
 std::string result_table(const store::RunInfo& run, const View& view, const fs::path& folder, bool details) {
   if (is_tuning(view)) return tune_table(run, view, folder, details);
-  if (is_experiment(view)) return experiment_table(run, view, details);
+  if (is_experiment(view)) return experiment_table(run, view, {details, ::isatty(STDOUT_FILENO) != 0});
   const TaskView* task = first_task(view);
   const std::int64_t wanted = view.jobs.empty() ? 0 : view.jobs.front().spec.epochs;
   const std::int64_t done = task ? task->reported() : 0;

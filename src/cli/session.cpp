@@ -280,11 +280,12 @@ int run_new(store::Store& store, const spec::TuneJob& job, const JsonOption& jso
 }
 
 int run_new_experiment(store::Store& store, const spec::TuneJob& job, const ExperimentWorld& where,
-                       const JsonOption& json, const SessionOptions& options) {
+                       const Looking& looking, const JsonOption& json, const SessionOptions& options) {
   require_dataset(job.base);
   const Seconds now{static_cast<double>(::time(nullptr))};
   auto spec = spec::to_json(job);
-  spec["world"] = to_json(where);
+  spec["world"] = json_of(where);
+  spec["looking"] = json_of(looking);
   const auto run = store.create_run("characterize", job.base.name, spec.dump(), now);
   return work(store, run, {job.base, job}, json, options);
 }

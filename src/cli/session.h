@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "cli/characterize_findings.h"
 #include "cli/command.h"
 #include "cli/experiment_world.h"
 #include "event/policy.h"
@@ -40,10 +41,12 @@ measure::SensorOptions sensor_options(const spec::EnergySpec&);
 // Makes a run of the job and works on it. Prints the result; returns the exit code.
 int run_new(store::Store&, const spec::TrainJob&, const JsonOption&, const SessionOptions&);
 int run_new(store::Store&, const spec::TuneJob&, const JsonOption&, const SessionOptions&);
-// An experiment, here or in another world; `where` is kept with the run, which is resumed there.
-int run_new_experiment(store::Store&, const spec::TuneJob&, const ExperimentWorld& where, const JsonOption&,
-                       const SessionOptions&);
-// Goes on with a run, or says again what a finished one came to; UserError when it is being worked on by another process.
+// An experiment, here or in another world; `where` is kept with the run, which is resumed there,
+// and so is how it shall be looked at.
+int run_new_experiment(store::Store&, const spec::TuneJob&, const ExperimentWorld& where, const Looking&,
+                       const JsonOption&, const SessionOptions&);
+// Goes on with a run, or says again what a finished one came to; UserError when it is being worked on by
+// another process.
 int run_again(store::Store&, const store::RunInfo&, const JsonOption&, const SessionOptions&);
 
 // The view of a run as its journal tells it.

@@ -162,6 +162,20 @@ void Plot::whisker(double x, double low, double high, std::string_view style) {
       style, across(x), up(low), up(high), across(x) - 3);
 }
 
+void Plot::box(double x, double half, const BoxShape& shape, std::string_view style,
+               std::string_view tip_text) {
+  if (!inside(x, shape.whisker_low) || !inside(x, shape.whisker_high)) return;
+  const double left = across(x - half), right = across(x + half);
+  whisker(x, shape.whisker_low, shape.low, style);
+  whisker(x, shape.high, shape.whisker_high, style);
+  body_ += fmt::format(
+      "<rect class=\"dot {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
+      "fill-opacity=\"0.35\"{}/>\n",
+      style, left, up(shape.high), right - left, std::max(up(shape.low) - up(shape.high), 0.5),
+      tip(tip_text));
+  line({{x - half, shape.median}, {x + half, shape.median}}, style);
+}
+
 void Plot::level(double y, std::string_view label) {
   if (!inside(x_.low, y) || y < y_.low || y > y_.high) return;
   body_ += fmt::format(

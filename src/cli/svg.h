@@ -51,6 +51,11 @@ class Plot {
   void dot(double x, double y, std::string_view style, std::string_view tip, double radius = 3.5);
   // From low to high at x, with caps.
   void whisker(double x, double low, double high, std::string_view style);
+  // A box from quartile to quartile with its median, and whiskers; `half` of its width, in the axis' unit.
+  struct BoxShape {
+    double whisker_low = 0, low = 0, median = 0, high = 0, whisker_high = 0;
+  };
+  void box(double x, double half, const BoxShape&, std::string_view style, std::string_view tip);
   // A level across the whole plot, with words at its left end.
   void level(double y, std::string_view label);
   // A word beside a point.

@@ -84,6 +84,7 @@ json job_json(const View& view, const JobView& job) {
            {"epochs", job.spec.epochs},
            {"reported", task ? task->reported() : 0},
            {"energy", energy_json(view, job)}};
+  if (job.spec.nodes > 1) out["on_nodes"] = job.spec.nodes;
   if (job.spec.place.deadline) out["deadline"] = (job.submitted_at + *job.spec.place.deadline).value;
   if (task && task->attempt > 0) {
     out["node"] = view.nodes[static_cast<std::size_t>(task->node)].name;
@@ -159,6 +160,7 @@ json explanation_json(const place::Explanation& why) {
          {"why", c.why},
          {"expected_seconds",
           c.expected.from == place::Expected::From::nothing ? json(nullptr) : json(c.expected.seconds)},
+         {"expected_within", c.expected.within > 0 ? json(c.expected.within) : json(nullptr)},
          {"expected_joules", c.expected.joules > 0 && c.expected.from != place::Expected::From::nothing
                                  ? json(c.expected.joules)
                                  : json(nullptr)},

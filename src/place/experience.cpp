@@ -61,8 +61,12 @@ void Experience::saw(const View& view, const Event& event) {
   auto& known = known_[{family_of(job), machine_of(node)}];
   const double joules = task.energy_complete ? task.joules().value : 0;
   const int cores = task.granted.cores * task.nodes_wanted;  // of a gang, on all its nodes
-  known.runs.push_back({work_of(job), cores, (task.ended_at - task.started_at).value, joules});
+  const double seconds = (task.ended_at - task.started_at).value;
+  if (!known.runs.empty())
+    known.off.push_back(std::abs(from(known, work_of(job), cores).seconds - seconds) / seconds);
+  known.runs.push_back({work_of(job), cores, seconds, joules});
   if (known.runs.size() > kKept) known.runs.erase(known.runs.begin());
+  if (known.off.size() > kKept) known.off.erase(known.off.begin());
   learn(known);
 }
 
@@ -85,14 +89,24 @@ void Experience::learn(Known& known) {
 Expected Experience::from(const Known& known, double work, int cores) {
   if (known.model) {
     const auto said = known.model->predict(0, {0, work, static_cast<double>(cores), 0, 1});
-    return {said.seconds, known.energy ? said.joules : 0, Expected::From::learnt};
+    return {said.seconds, known.energy ? said.joules : 0, Expected::From::learnt, within(known)};
   }
   std::vector<double> seconds, joules;
   for (const auto& run : known.runs) {
     seconds.push_back(run.seconds / run.work);
     joules.push_back(run.joules / run.work);
   }
-  return {median(seconds) * work, known.energy ? median(joules) * work : 0, Expected::From::learnt};
+  return {median(seconds) * work, known.energy ? median(joules) * work : 0, Expected::From::learnt,
+          within(known)};
+}
+
+double Experience::within(const Known& known) {
+  if (known.off.size() < kFewest) return 0;
+  auto off = known.off;
+  const auto at =
+      off.begin() + static_cast<std::ptrdiff_t>(std::ceil(0.9 * static_cast<double>(off.size()))) - 1;
+  std::nth_element(off.begin(), at, off.end());
+  return *at;
 }
 
 Expected Experience::expect(const View& view, const TaskView& task, const Cluster& cluster,

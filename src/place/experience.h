@@ -26,6 +26,9 @@ namespace tandem::place {
 struct Expected {
   double seconds = 0, joules = 0;  // joules 0: nobody knows
   enum class From { learnt, related, declared, nothing } from = From::nothing;
+  // Nine of ten earlier predictions of time, each made before its task ran, were at most this share off; 0:
+  // there were too few to say.
+  double within = 0;
 };
 const char* name(Expected::From);  // "learnt from 12 like it" is made by who shows it
 
@@ -46,11 +49,13 @@ class Experience {
   using Key = std::pair<std::string, std::string>;  // family, machine
   struct Known {
     std::vector<Run> runs{};
+    std::vector<double> off{};          // of the time predicted for each, before it ran: the share
     bool energy = false;                // measured in all of them
     std::optional<HeatsModel> model{};  // once there are kFewest
   };
   static void learn(Known&);
   static Expected from(const Known&, double work, int cores);
+  static double within(const Known&);
 
   std::map<Key, Known> known_;
 };

@@ -244,6 +244,22 @@ TEST_F(SchedulerTest, LearnsFromTasksOfAFamilyAndForgetsNothingOnFold) {
   }
 }
 
+TEST_F(SchedulerTest, SaysHowFarEarlierPredictionsWereOff) {
+  policy("heats:H=0:x=0");
+  node("a", 1, 1);
+  const auto runs_for = [&](double seconds) {
+    const auto task = job(1, 0, {.family = "k-means", .work = 100});
+    const auto said = scheduler_->explain(view_, task).types.at(0).expected.within;
+    starts(task);
+    after(seconds);
+    ends(task);
+    return said;
+  };
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(runs_for(50), 0) << "too few to say, run " << i;
+  EXPECT_NEAR(runs_for(100), 0, 1e-6) << "all were alike until now";
+  EXPECT_NEAR(runs_for(50), 0.5, 1e-3) << "one of six was twice as long as predicted";
+}
+
 TEST_F(SchedulerTest, ReportsAreAnsweredAndTasksHeldGoOnWhenTheirCoresAreFree) {
   policy("first-fit");
   node("a", 2);

@@ -1,3 +1,5 @@
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
 #include "spec/field.h"
 #include "spec/tune_testing.h"

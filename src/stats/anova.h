@@ -5,9 +5,9 @@
 //   type 3   what a term adds to all others, with sum coding; for unbalanced data with interactions, where
 //            every combination has rows
 //
-// All agree where the design is balanced. F compares with the residual of the whole model. Where no degrees
-// of freedom are left, the model fits exactly, or a term has none of its own, F and p are absent; notes say
-// why. Pure.
+// Of factors in a balanced design all agree. F compares with the residual of the whole model. Where no
+// degrees of freedom are left, the model fits exactly, or a term has none of its own, F and p are absent;
+// notes say why. Pure.
 #pragma once
 
 #include <optional>

@@ -36,7 +36,7 @@ std::string bytes_of(const std::string& hex) {
 class Boosted final : public Regression {
  public:
   explicit Boosted(std::vector<std::string> columns) : columns_(std::move(columns)) {
-    options_.max_depth = 3, options_.regularisation = 0;
+    options_.max_depth = 3, options_.regularisation = 0, options_.half_way = true;  // as scikit-learn's
   }
 
   void fit(std::span<const double> rows, std::span<const double> targets) override {

@@ -74,7 +74,7 @@ void configure(const Booster& booster, const BoostingOptions& options, std::uint
     set(booster, "updater", "coord_descent");  // the default updater races by design
     return;
   }
-  set(booster, "tree_method", "hist");
+  set(booster, "tree_method", options.half_way ? "exact" : "hist");
   set(booster, "max_depth", std::to_string(options.max_depth));
   set(booster, "subsample", fmt::format("{}", options.subsample));
   set(booster, "colsample_bynode", fmt::format("{}", options.column_sample));

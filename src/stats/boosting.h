@@ -31,6 +31,9 @@ struct BoostingOptions {
   int max_depth = 5;
   double subsample = 1, column_sample = 1;
   double regularisation = 1;
+  // Splits lie half-way between neighbouring values instead of on one of them: better for values that were
+  // not seen, slower where there are many.
+  bool half_way = false;
   std::uint64_t seed = 1;
 };
 

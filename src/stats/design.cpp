@@ -14,39 +14,9 @@
 namespace tandem::stats {
 namespace {
 
-constexpr double kLargestWhole = 9007199254740992;  // 2^53
 constexpr double kUncountable = 1e18;
-constexpr int kDraws = 1000;  // for a point that is new and allowed
-
-bool same(const Value& a, const Value& b) {
-  return a == b || (as_number(a) && as_number(b) && *as_number(a) == *as_number(b));
-}
-
-[[noreturn]] void refuse(const DesignFactor& factor, const std::string& what) {
-  throw UserError(fmt::format("factor '{}' of the design {}", printable(factor.name, 60), what));
-}
-
-void check(const DesignFactor& factor) {
-  if (factor.name.empty()) throw UserError("a factor of the design has no name");
-  for (std::size_t i = 0; i < factor.levels.size(); ++i) {
-    const auto number = as_number(factor.levels[i]);
-    if (number && !std::isfinite(*number)) refuse(factor, "has a level that is not finite");
-    for (std::size_t j = 0; j < i; ++j)
-      if (same(factor.levels[i], factor.levels[j]))
-        refuse(factor, fmt::format("has the level {} twice: write it once", text(factor.levels[i])));
-  }
-  if (!factor.levels.empty()) return;
-  const auto range = fmt::format("the range from {} to {}", factor.low, factor.high);
-  if (!std::isfinite(factor.low) || !std::isfinite(factor.high) || factor.low > factor.high)
-    refuse(factor, fmt::format("has neither levels nor a range: {} is none", range));
-  if (factor.logarithmic && factor.low <= 0)
-    refuse(factor, fmt::format("spreads {} by its logarithm: it must begin above 0", range));
-  const auto whole = [](double end) { return std::trunc(end) == end && std::abs(end) <= kLargestWhole; };
-  if (factor.whole && (!whole(factor.low) || !whole(factor.high)))
-    refuse(factor, fmt::format("takes whole numbers, but {} has ends that are none", range));
-  if (factor.levels_of_range < 2 && factor.low < factor.high)
-    refuse(factor, fmt::format("cuts {} into fewer than two levels", range));
-}
+// For a point that is new and allowed: how many are drawn, and how many distances are looked at.
+constexpr double kDraws = 1000, kFewestDraws = 50, kLooks = 1e5;
 
 void check(std::span<const DesignFactor> factors, const DesignOptions& options) {
   if (factors.empty()) throw UserError("a design needs at least one factor that may vary");
@@ -56,31 +26,6 @@ void check(std::span<const DesignFactor> factors, const DesignOptions& options) 
     if (!names.insert(factor.name).second) refuse(factor, "is there twice: name each once");
   }
   if (options.replications == 0) throw UserError("a design needs at least one replication");
-}
-
-// Of a range: where `share` (0 to 1) of the way is.
-Value at_share(const DesignFactor& factor, double share) {
-  double value = factor.logarithmic ? factor.low * std::pow(factor.high / factor.low, share)
-                                    : factor.low + (factor.high - factor.low) * share;
-  value = std::clamp(value, factor.low, factor.high);  // rounding only: the ends are the ends
-  return factor.whole ? Value(static_cast<std::int64_t>(std::llround(value))) : Value(value);
-}
-
-// How many values the factor can take at all; 0: a continuum.
-std::size_t steps_of(const DesignFactor& factor) {
-  if (!factor.levels.empty()) return factor.levels.size();
-  if (factor.low == factor.high) return 1;
-  if (factor.whole && !factor.logarithmic) return static_cast<std::size_t>(factor.high - factor.low) + 1;
-  return 0;
-}
-
-Value at_coordinate(const DesignFactor& factor, double coordinate) {
-  const std::size_t steps = steps_of(factor);
-  if (steps == 0) return at_share(factor, coordinate);
-  const auto step = std::min(steps - 1, static_cast<std::size_t>(coordinate * static_cast<double>(steps)));
-  if (!factor.levels.empty()) return factor.levels[step];
-  if (steps == 1) return at_share(factor, 0);
-  return Value(static_cast<std::int64_t>(factor.low) + static_cast<std::int64_t>(step));
 }
 
 std::vector<Value> lowest_and_highest(const DesignFactor& factor) {
@@ -142,7 +87,7 @@ Points one_at_a_time(std::span<const DesignFactor> factors, const DesignOptions&
   for (const auto& factor : factors) {
     std::size_t others = 0;
     for (const auto& level : levels_of(factor)) {
-      if (same(level, usual.at[factor.name])) continue;
+      if (same_level(level, usual.at[factor.name])) continue;
       DesignRun run{usual.at, 0, 0, factor.name};
       run.at[factor.name] = level;
       out.list.push_back(std::move(run));
@@ -173,10 +118,8 @@ class Filling {
           fmt::format("a space-filling design of {} points was asked for, but there are only {:.6g}: "
                       "take the full design, or fewer points",
                       options_.points, all));
-    std::vector<std::vector<double>> unmet;
-    for (const auto& at : latin_hypercube(options_.points, steps_, options_.seed))
-      if (!take(at)) unmet.push_back(at);
-    for (std::size_t i = 0; i < unmet.size(); ++i) take_far_one();
+    for (const auto& at : latin_hypercube(options_.points, steps_, options_.seed)) take(at);
+    while (taken_.size() < options_.points) take_far_one();
     Points out{{}, std::to_string(taken_.size())};
     for (const auto& at : taken_) out.list.push_back(DesignRun{values(at)});
     return out;
@@ -225,8 +168,7 @@ class Filling {
     if (best.empty() || !take(best))
       throw UserError(
           fmt::format("a space-filling design of {} points was asked for, but only {} different ones that "
-                      "the constraints "
-                      "allow were found: take fewer points, or loosen the constraints",
+                      "the constraints allow were found: take fewer points, or loosen the constraints",
                       options_.points, taken_.size()));
   }
 
@@ -235,7 +177,9 @@ class Filling {
     const double all = everything();
     std::vector<std::vector<double>> out;
     if (all == 0 || all > kDraws) {
-      for (int i = 0; i < kDraws; ++i) {
+      const double draws =
+          std::clamp(kLooks / (1 + static_cast<double>(taken_.size())), kFewestDraws, kDraws);
+      for (int i = 0; i < draws; ++i) {
         auto& at = out.emplace_back(steps_.size());
         for (auto& coordinate : at) coordinate = random_.uniform();
       }
@@ -285,25 +229,6 @@ const std::vector<DesignEntry>& designs() {
       {"space-filling", "a given number of points, spread evenly"},
   };
   return table;
-}
-
-std::vector<Value> levels_of(const DesignFactor& factor) {
-  check(factor);
-  if (!factor.levels.empty()) return factor.levels;
-  if (factor.low == factor.high) return {at_share(factor, 0)};
-  std::vector<Value> out;
-  for (std::size_t i = 0; i < factor.levels_of_range; ++i) {
-    const auto share = static_cast<double>(i) / static_cast<double>(factor.levels_of_range - 1);
-    if (const auto level = at_share(factor, share); out.empty() || !same(out.back(), level))
-      out.push_back(level);
-  }
-  return out;
-}
-
-Value usual_of(const DesignFactor& factor) {
-  if (factor.usual) return *factor.usual;
-  const auto levels = levels_of(factor);
-  return levels[(levels.size() - 1) / 2];
 }
 
 Design make_design(std::span<const DesignFactor> factors, const DesignOptions& options) {

@@ -16,24 +16,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "base/value.h"
+#include "stats/design_factor.h"
 
 namespace tandem::stats {
-
-struct DesignFactor {
-  std::string name;
-  std::vector<Value> levels{};      // all different; empty: a range
-  double low = 0, high = 0;         // of a range, both ends included
-  bool whole = false;               // a range of whole numbers
-  bool logarithmic = false;         // a range that is spread by its logarithm; low > 0
-  std::optional<Value> usual{};     // for one-at-a-time; none: the level in the middle
-  std::size_t levels_of_range = 3;  // what one-at-a-time and full cut a range into, ends included
-};
 
 struct DesignOptions {
   std::string kind = "one-at-a-time";  // a name of designs()
@@ -62,12 +51,6 @@ struct DesignEntry {
   std::string name, description;
 };
 const std::vector<DesignEntry>& designs();
-
-// The levels a design would use: as written, or a range cut into `levels_of_range` (fewer where whole numbers
-// coincide).
-std::vector<Value> levels_of(const DesignFactor&);
-// The usual value, or the level in the middle.
-Value usual_of(const DesignFactor&);
 
 // UserError: no factors, one named twice or without levels, a range that is none, too many runs, a
 // space-filling design of no points or of more than there are, no point allowed.

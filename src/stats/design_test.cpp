@@ -151,6 +151,15 @@ TEST(Designs, SpreadPointsFurtherApartThanAtRandom) {
   }
 }
 
+TEST(Designs, OfThousandsOfPointsAreStillMade) {
+  const std::vector<DesignFactor> factors{{"a", {}, 0, 1}, {"b", {}, 1, 1000, true}};
+  const auto design =
+      make_design(factors, {.kind = "space-filling", .points = 1000, .allowed = [](const Values& at) {
+                              return std::get<double>(at.at("a")) < 0.9;
+                            }});
+  EXPECT_EQ(points_of(design).size(), 1000U);
+}
+
 TEST(Designs, LeaveOutWhatIsNotAllowedAndSaySo) {
   DesignOptions options{.kind = "full", .allowed = [](const Values& at) {
                           return std::get<std::int64_t>(at.at("a")) <= std::get<std::int64_t>(at.at("b"));

@@ -10,7 +10,7 @@ namespace tandem::stats {
 namespace {
 
 constexpr double kEffort = 2e7;  // differences of coordinates; a fraction of a second
-constexpr double kFewestTries = 50, kMostTries = 5000;
+constexpr double kMostTries = 5000;
 
 struct Closest {
   double apart = HUGE_VAL;
@@ -29,8 +29,7 @@ Closest closest_two(const std::vector<std::vector<double>>& points, std::span<co
 void spread_out(std::vector<std::vector<double>>& points, std::span<const std::size_t> steps,
                 Random& random) {
   const auto n = static_cast<double>(points.size());
-  const double tries =
-      std::clamp(kEffort / (n * n * static_cast<double>(steps.size())), kFewestTries, kMostTries);
+  const double tries = std::min(kEffort / (n * n * static_cast<double>(steps.size())), kMostTries);
   Closest now = closest_two(points, steps);
   for (int i = 0; i < tries; ++i) {
     const std::size_t one = random.below(2) == 0 ? now.a : now.b, other = random.below(points.size());

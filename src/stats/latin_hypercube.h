@@ -1,5 +1,6 @@
 // Points spread evenly over the unit cube: each of n slices of each axis has one point, and the two closest
-// points are as far apart as a seeded search of bounded effort gets them (maximin). Pure.
+// points are as far apart as a seeded search of bounded effort gets them (maximin; of thousands of points it
+// does not get far). Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 #include "stats/least_squares.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tandem::stats {
@@ -48,48 +49,74 @@ class Triangle {
   std::vector<Vector> columns_;
 };
 
+// Without squaring what is too large or too small for it.
+double norm(std::span<const double> values) {
+  double largest = 0, sum = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  if (largest == 0) return 0;
+  for (const double value : values) sum += (value / largest) * (value / largest);
+  return largest * std::sqrt(sum);
+}
+
+// X = QR as far as the columns were taken in.
+class Orthogonal {
+ public:
+  explicit Orthogonal(const std::vector<const Vector*>& columns) : columns_(columns) {}
+
+  // Sets the column aside, and says on what it depends, where it says nothing of its own.
+  void take_in(std::size_t c, std::vector<Dependent>& dependent) {
+    Vector rest = *columns_[c];
+    const double whole = norm(rest);
+    Vector parts = take_out(directions_, rest);
+    const double left = norm(rest);
+    if (left <= kNothingLeft * whole) {  // also 0 <= 0
+      dependent.push_back({c, whole > 0 ? parts_of(triangle_.solve(std::move(parts)), whole) : Parts()});
+      return;
+    }
+    for (auto& value : rest) value /= left;
+    parts.push_back(left);
+    triangle_.add(std::move(parts));
+    directions_.push_back(std::move(rest));
+    kept_.push_back(c);
+  }
+
+  void fit(std::span<const double> response, LeastSquares& out) const {
+    Vector rest(response.begin(), response.end());
+    const Vector effects = take_out(directions_, rest), coefficients = triangle_.solve(effects);
+    for (std::size_t k = 0; k < kept_.size(); ++k) {
+      out.effects[kept_[k]] = effects[k], out.coefficients[kept_[k]] = coefficients[k];
+      Vector unit(kept_.size(), 0.0);
+      unit[k] = 1;
+      const Vector inverse = triangle_.solve(std::move(unit));  // a column of R^-1
+      for (std::size_t r = 0; r <= k; ++r)
+        out.spread[kept_[r]] = std::hypot(out.spread[kept_[r]], inverse[r]);
+    }
+    out.rank = kept_.size(), out.residual_ss = dot(rest, rest);
+  }
+
+ private:
+  using Parts = std::vector<std::pair<std::size_t, double>>;
+  Parts parts_of(const Vector& on, double whole) const {
+    Parts out;
+    for (std::size_t k = 0; k < kept_.size(); ++k)
+      if (std::abs(on[k]) * norm(*columns_[kept_[k]]) > kNoPart * whole) out.emplace_back(kept_[k], on[k]);
+    return out;
+  }
+
+  const std::vector<const Vector*>& columns_;
+  std::vector<Vector> directions_;
+  std::vector<std::size_t> kept_;
+  Triangle triangle_;
+};
+
 }  // namespace
 
 LeastSquares least_squares(const std::vector<const Vector*>& columns, std::span<const double> response) {
   LeastSquares out;
-  out.coefficients.assign(columns.size(), 0.0), out.effects = out.inverse_diagonal = out.coefficients;
-  std::vector<Vector> directions;
-  std::vector<std::size_t> kept;
-  Triangle triangle;
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    Vector rest = *columns[c];
-    const double whole = std::sqrt(dot(rest, rest));
-    Vector parts = take_out(directions, rest);
-    const double left = std::sqrt(dot(rest, rest));
-    if (left <= kNothingLeft * whole) {  // also 0 <= 0
-      Dependent dependent{c};
-      const Vector on = whole > 0 ? triangle.solve(std::move(parts)) : Vector(kept.size(), 0.0);
-      for (std::size_t k = 0; k < kept.size(); ++k) {
-        const Vector& other = *columns[kept[k]];
-        if (std::abs(on[k]) * std::sqrt(dot(other, other)) > kNoPart * whole)
-          dependent.on.emplace_back(kept[k], on[k]);
-      }
-      out.dependent.push_back(std::move(dependent));
-      continue;
-    }
-    for (auto& value : rest) value /= left;
-    parts.push_back(left);
-    triangle.add(std::move(parts));
-    directions.push_back(std::move(rest));
-    kept.push_back(c);
-  }
-  Vector rest(response.begin(), response.end());
-  const Vector effects = take_out(directions, rest);
-  const Vector coefficients = triangle.solve(effects);
-  for (std::size_t k = 0; k < kept.size(); ++k)
-    out.effects[kept[k]] = effects[k], out.coefficients[kept[k]] = coefficients[k];
-  for (std::size_t k = 0; k < kept.size(); ++k) {  // a row of R^-1 is spread over its columns
-    Vector unit(kept.size(), 0.0);
-    unit[k] = 1;
-    const Vector inverse = triangle.solve(std::move(unit));
-    for (std::size_t r = 0; r <= k; ++r) out.inverse_diagonal[kept[r]] += inverse[r] * inverse[r];
-  }
-  out.rank = kept.size(), out.residual_ss = dot(rest, rest);
+  out.coefficients.assign(columns.size(), 0.0), out.effects = out.spread = out.coefficients;
+  Orthogonal orthogonal(columns);
+  for (std::size_t c = 0; c < columns.size(); ++c) orthogonal.take_in(c, out.dependent);
+  orthogonal.fit(response, out);
   return out;
 }
 

@@ -20,9 +20,9 @@ struct Dependent {
 // All vectors are over the columns given; what was set aside has zeros there.
 struct LeastSquares {
   std::vector<double> coefficients;
-  std::vector<double> effects;           // squared: what the column adds to the sum of squares explained
-  std::vector<double> inverse_diagonal;  // of (X'X)^-1: times the residual variance, a coefficient's variance
-  std::vector<Dependent> dependent;      // columns set aside, in order
+  std::vector<double> effects;       // squared: what the column adds to the sum of squares explained
+  std::vector<double> spread;        // times the residual deviation: a coefficient's standard error
+  std::vector<Dependent> dependent;  // columns set aside, in order
   std::size_t rank = 0;
   double residual_ss = 0;
 };

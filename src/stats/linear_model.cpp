@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -11,7 +12,8 @@
 namespace tandem::stats {
 namespace {
 
-constexpr std::size_t kNamed = 4;  // columns that a note names
+constexpr double kLargest = 1e100;  // and its inverse: so that squares and their sums are numbers
+constexpr std::size_t kNamed = 4;   // columns that a note names
 
 std::string said(const Dependent& dependent, const std::vector<std::string>& names) {
   const auto& name = names[dependent.column];
@@ -30,9 +32,8 @@ std::string said(const Dependent& dependent, const std::vector<std::string>& nam
                      more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-std::optional<Sureness> sureness(double estimate, double variance, double df, double level) {
-  Sureness out;
-  out.error = std::sqrt(variance);
+Sureness sureness(double estimate, double error, double df, double level) {
+  Sureness out{error};
   out.t = estimate / out.error;
   out.p = t_two_sided(out.t, df);
   const double reach = t_quantile(0.5 + level / 2, df) * out.error;
@@ -54,9 +55,14 @@ void set_fit(LinearModel& model, std::span<const double> response) {
 
 void check_response(std::span<const double> response) {
   if (response.empty()) throw UserError("a linear model needs at least one row");
-  for (std::size_t r = 0; r < response.size(); ++r)
+  double largest = 0;
+  for (std::size_t r = 0; r < response.size(); ++r) {
     if (!std::isfinite(response[r]))
       throw UserError(fmt::format("the response in row {} is not finite: leave the row out", r + 1));
+    largest = std::max(largest, std::abs(response[r]));
+  }
+  if (largest > kLargest || (largest > 0 && largest < 1 / kLargest))
+    throw UserError(fmt::format("a response of {:.3g} cannot be squared: take another unit", largest));
 }
 
 double squares_around_mean(std::span<const double> values) {
@@ -105,7 +111,7 @@ LinearModel fit_linear(std::span<const Variable> variables, std::span<const doub
   for (std::size_t c = 0; c < columns.size(); ++c)
     if (df > 0 && !exact && !out.coefficients[c].aliased)
       out.coefficients[c].sure =
-          sureness(fit.coefficients[c], fit.residual_ss / df * fit.inverse_diagonal[c], df, options.level);
+          sureness(fit.coefficients[c], std::sqrt(fit.residual_ss / df) * fit.spread[c], df, options.level);
   return out;
 }
 

@@ -123,6 +123,22 @@ TEST(LinearModels, KeepTheirDigitsOnBadlyScaledColumns) {  // y = 1 + 2a + 3b, b
   EXPECT_NEAR(model.coefficients[2].estimate, 3, 1e-3);
 }
 
+TEST(LinearModels, TakeAbsurdUnitsOrRefuseThem) {
+  const std::vector<double> plain{1, 2, 3, 4, 5, 7}, y{2, 3, 5, 4, 6, 9};
+  const auto wanted = fit_linear(std::vector{numeric("x", plain)}, y).coefficients[1];
+  for (const double unit : {1e-200, 1e200}) {
+    auto x = plain, huge = y;
+    for (auto& value : x) value *= unit;
+    const auto found = fit_linear(std::vector{numeric("x", x)}, y).coefficients[1];
+    EXPECT_NEAR(found.estimate * unit, wanted.estimate, 1e-9);
+    EXPECT_NEAR(found.sure->t, wanted.sure->t, 1e-9);
+    for (auto& value : huge) value *= unit;
+    EXPECT_TRUE(mentions(complaint([&] { fit_linear({}, huge); }), "another unit"));
+  }
+  const std::vector<Variable> large{numeric("a", {1e200, 2e200}), numeric("b", {1e200, 3e200})};
+  EXPECT_TRUE(mentions(complaint([&] { fit_linear(large, std::vector{1.0, 2.0}, {.order = 2}); }), "a:b"));
+}
+
 TEST(LinearModels, RefuseALevelThatIsNone) {
   EXPECT_TRUE(mentions(complaint([] {
                          fit_linear({}, std::vector{1.0, 2.0}, {.level = 95});

@@ -80,25 +80,10 @@ Block product(const Block& a, const Block& b) {
   return out;
 }
 
-// Which variables make up each term: all sets of at most `order`, small ones first.
-std::vector<std::vector<std::size_t>> sets_of(std::size_t variables, std::size_t order) {
-  std::vector<std::vector<std::size_t>> out{{}};
-  for (std::size_t begin = 0, degree = 0; degree < std::min(order, variables); ++degree) {
-    const std::size_t end = out.size();
-    for (std::size_t i = begin; i < end; ++i)
-      for (std::size_t v = out[i].empty() ? 0 : out[i].back() + 1; v < variables; ++v) {
-        auto larger = out[i];
-        larger.push_back(v);
-        out.push_back(std::move(larger));
-        if (out.size() > kMostColumns)
-          throw UserError(
-              fmt::format("{} columns with interactions up to order {} make more than {} terms: take "
-                          "fewer columns or a lower order",
-                          variables, order, kMostColumns));
-      }
-    begin = end;
-  }
-  return out;
+void check_products(const Block& block, const ModelTerm& term) {
+  for (const auto& column : block.columns)
+    if (!std::all_of(column.begin(), column.end(), [](double value) { return std::isfinite(value); }))
+      throw UserError(fmt::format("the product {} is too large for a number: take other units", term.name));
 }
 
 void note_empty_cells(std::span<const Variable> variables, const ModelTerm& term,
@@ -138,11 +123,31 @@ Variable factor(std::string name, const std::vector<double>& numbers) {
   return as_factor(std::move(name), numbers);
 }
 
+std::vector<std::vector<std::size_t>> term_sets(std::size_t variables, std::size_t order) {
+  std::vector<std::vector<std::size_t>> out{{}};
+  for (std::size_t begin = 0, degree = 0; degree < std::min(order, variables); ++degree) {
+    const std::size_t end = out.size();
+    for (std::size_t i = begin; i < end; ++i)
+      for (std::size_t v = out[i].empty() ? 0 : out[i].back() + 1; v < variables; ++v) {
+        auto larger = out[i];
+        larger.push_back(v);
+        out.push_back(std::move(larger));
+        if (out.size() > kMostColumns)
+          throw UserError(
+              fmt::format("{} columns with interactions up to order {} make more than {} terms: take "
+                          "fewer columns or a lower order",
+                          variables, order, kMostColumns));
+      }
+    begin = end;
+  }
+  return out;
+}
+
 ModelMatrix model_matrix(std::span<const Variable> variables, std::size_t rows, std::size_t order,
                          Coding coding) {
   check(variables, rows);
   ModelMatrix out;
-  for (const auto& set : sets_of(variables.size(), order)) {
+  for (const auto& set : term_sets(variables.size(), order)) {
     Block block{{std::vector<double>(rows, 1.0)}, {"1"}};
     ModelTerm term{"1", set, out.columns.size(), 0};
     for (std::size_t i = 0; i < set.size(); ++i) {
@@ -151,6 +156,7 @@ ModelMatrix model_matrix(std::span<const Variable> variables, std::size_t rows, 
       term.name = i == 0 ? variables[set[i]].name : term.name + ":" + variables[set[i]].name;
     }
     term.count = block.columns.size();
+    check_products(block, term);
     if (set.size() == 1 && term.count == 0)
       out.notes.push_back(fmt::format("factor '{}' has one level only ({}): it explains nothing", term.name,
                                       variables[set[0]].levels[0]));

@@ -41,6 +41,10 @@ struct ModelMatrix {
 
 inline constexpr std::size_t kMostColumns = 2000;
 
+// Which variables make up each term: all sets of at most `order` of so many, small ones first, the empty one
+// (the intercept) before all. UserError: more than kMostColumns.
+std::vector<std::vector<std::size_t>> term_sets(std::size_t variables, std::size_t order);
+
 // UserError: no rows, lengths that differ, a value that is not finite, a name twice, too many columns.
 ModelMatrix model_matrix(std::span<const Variable>, std::size_t rows, std::size_t order, Coding);
 

@@ -29,7 +29,7 @@ class Physical final : public Regression {
 
   void fit(std::span<const double> rows, std::span<const double> targets) override {
     check_training(rows, targets, columns_);
-    check_physical(rows, targets);
+    check_seconds(targets);
     std::vector<TrainingRow> known;
     for (std::size_t i = 0; i < targets.size(); ++i) known.push_back(understood(row_at(rows, i)));
     law_.fit(known, targets, records_ != kAbsent || epochs_ != kAbsent);
@@ -59,7 +59,7 @@ class Physical final : public Regression {
     if (numbers.size() != TrainingLaw::kNumbers + 1)
       throw UserError("a stored physical model has another law than this version's: train it anew");
     law_.set_numbers(numbers);
-    residual_.read(from.at("residual"));
+    residual_.read(from.at("residual"), columns_.size());
   }
 
  private:
@@ -67,25 +67,27 @@ class Physical final : public Regression {
     return rows.subspan(i * columns_.size(), columns_.size());
   }
 
-  void check_physical(std::span<const double> rows, std::span<const double> targets) const {
-    for (std::size_t i = 0; i < targets.size(); ++i) {
+  static void check_seconds(std::span<const double> targets) {
+    for (std::size_t i = 0; i < targets.size(); ++i)
       if (!(targets[i] > 0))
         throw UserError(fmt::format("row {} took {} seconds: the physical model learns from times above 0",
                                     i + 1, targets[i]));
-      for (const std::size_t c : {batch_, cores_, jobs_, replicas_, nodes_, largest_, records_, epochs_})
-        if (c != kAbsent && !(rows[i * columns_.size() + c] > 0))
-          throw UserError(fmt::format("row {} has {} {}: the physical model needs more than 0", i + 1,
-                                      rows[i * columns_.size() + c], columns_[c]));
-    }
+  }
+
+  double value(std::span<const double> row, std::size_t column, double otherwise) const {
+    if (column == kAbsent) return otherwise;
+    if (!(row[column] > 0))
+      throw UserError(fmt::format("{} = {} cannot be: the physical model needs more than 0", columns_[column],
+                                  row[column]));
+    return row[column];
   }
 
   TrainingRow understood(std::span<const double> row) const {
-    const auto value = [&](std::size_t c, double otherwise) { return c == kAbsent ? otherwise : row[c]; };
     TrainingRow out;
-    out.batch = value(batch_, 1), out.cores = value(cores_, 1), out.jobs = value(jobs_, 1);
-    out.replicas = value(replicas_, value(nodes_, 1)), out.nodes = value(nodes_, 1);
-    out.largest = value(largest_, std::ceil(out.replicas / out.nodes));
-    out.records = value(records_, 1), out.epochs = value(epochs_, 1);
+    out.batch = value(row, batch_, 1), out.cores = value(row, cores_, 1), out.jobs = value(row, jobs_, 1);
+    out.nodes = value(row, nodes_, 1), out.replicas = value(row, replicas_, out.nodes);
+    out.largest = value(row, largest_, std::ceil(out.replicas / out.nodes));
+    out.records = value(row, records_, 1), out.epochs = value(row, epochs_, 1);
     return out;
   }
 

@@ -62,7 +62,7 @@ TEST(Queueing, MoreRecordsAndEpochsTakeLongerInProportion) {
   EXPECT_NEAR(once, law(64, 3), 0.05 * once);
 }
 
-// The paper's own regression gives negative times here; ours must not, whatever is asked.
+// Where a plane for mu may fall below lambda: far beyond the runs, and with noise of a factor of two.
 TEST(Queueing, TimesArePositiveWhateverIsAsked) {
   Runs runs = measured();
   Random random(1);

@@ -12,6 +12,8 @@
 #include "stats/boosted_regression.h"
 #include "stats/forest.h"
 #include "stats/linear_regression.h"
+#include "stats/physical_model.h"
+#include "stats/product_regression.h"
 #include "stats/queueing_model.h"
 
 namespace tandem::stats {
@@ -83,10 +85,14 @@ void check_training(std::span<const double> rows, std::span<const double> target
 const std::vector<RegressionEntry>& regressions() {
   static const std::vector<RegressionEntry> table = {
       {"linear", "least squares", make_linear},
+      {"anova", "least squares with all interactions", make_anova, anova_options()},
+      {"ridge", "with pairs, large slopes made dear", make_ridge, penalised_options()},
+      {"lasso", "with pairs, useless ones left out", make_lasso, penalised_options()},
       {"forest", "trees grown from drawn rows, averaged", make_forest, forest_options()},
       {"boosting", "trees that correct each other, by XGBoost", make_boosting, boosting_options()},
       {"queueing", "operational laws: steps that compute and wait for a shared disk (Courier)", make_queueing,
        queueing_options()},
+      {"physical", "a law of training time, times what it leaves over, learnt", make_physical},
   };
   return table;
 }

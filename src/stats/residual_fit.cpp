@@ -34,6 +34,10 @@ class ResidualFit {
     std::vector<std::uint32_t> levels{};
     double sync = 0, mean = 0, count = 0;
   };
+  struct Table {
+    std::vector<double> values{};
+    std::size_t width = 0;
+  };
   struct Prior {
     double middle, spread;
   };
@@ -77,6 +81,21 @@ class ResidualFit {
     for (std::size_t i = 0; i + 1 < kept_.size(); ++i)
       std::swap(kept_[i], kept_[i + random.below(kept_.size() - i)]);
     if (kept_.size() > ResidualProcess::kKept) kept_.resize(ResidualProcess::kKept);
+    for (std::size_t c = 0; c < columns; ++c) number_levels(c);
+  }
+
+  // In the order in which kept rows need them: the first rows need the first levels only, and nobody the
+  // levels of rows that were not kept.
+  void number_levels(std::size_t c) {
+    auto& levels = out_.columns_[c].levels;
+    std::vector<double> needed;
+    std::map<std::uint32_t, std::uint32_t> number;
+    for (auto& row : kept_) {
+      const auto [at, fresh] = number.emplace(row.levels[c], static_cast<std::uint32_t>(needed.size()));
+      if (fresh) needed.push_back(levels[row.levels[c]]);
+      row.levels[c] = at->second;
+    }
+    levels = std::move(needed);
   }
 
   // Numbers to be chosen: noise, and how much noisier synchronisation is; the size of each part; the lengths
@@ -115,17 +134,17 @@ class ResidualFit {
     const std::size_t columns = out_.columns_.size();
     std::vector<double> sum(n * n, 0.0), line(n);
     for (const auto& part : out_.parts_) {
-      std::vector<std::vector<double>> table(columns);
+      std::vector<Table> near(columns);
       for (std::size_t c = 0; c < columns; ++c)
-        if (part.lengths[c] > 0) table[c] = closeness(out_.columns_[c].levels, part.lengths[c]);
+        if (part.lengths[c] > 0) near[c] = closeness(c, part.lengths[c], n);
       for (std::size_t i = 0; i < n; ++i) {
         const double size = part.size * ResidualProcess::exposure(part.acts, kept_[i].sync);
         for (std::size_t j = 0; j <= i; ++j)
           line[j] = size * ResidualProcess::exposure(part.acts, kept_[j].sync);
         for (std::size_t c = 0; c < columns; ++c) {
-          if (table[c].empty()) continue;
-          const double* near = &table[c][kept_[i].levels[c] * out_.columns_[c].levels.size()];
-          for (std::size_t j = 0; j <= i; ++j) line[j] *= near[kept_[j].levels[c]];
+          if (near[c].values.empty()) continue;
+          const double* to = &near[c].values[kept_[i].levels[c] * near[c].width];
+          for (std::size_t j = 0; j <= i; ++j) line[j] *= to[kept_[j].levels[c]];
         }
         for (std::size_t j = 0; j <= i; ++j) sum[i * n + j] += line[j];
       }
@@ -134,10 +153,14 @@ class ResidualFit {
     return sum;
   }
 
-  static std::vector<double> closeness(const std::vector<double>& levels, double length) {
-    std::vector<double> out;
-    for (const double a : levels)
-      for (const double b : levels) out.push_back(matern((a - b) / length));
+  // Of the levels that the first n kept rows need.
+  Table closeness(std::size_t c, double length, std::size_t n) const {
+    Table out;
+    for (std::size_t i = 0; i < n; ++i) out.width = std::max<std::size_t>(out.width, kept_[i].levels[c] + 1);
+    const auto& levels = out_.columns_[c].levels;
+    for (std::size_t i = 0; i < out.width; ++i)
+      for (std::size_t j = 0; j < out.width; ++j)
+        out.values.push_back(matern((levels[i] - levels[j]) / length));
     return out;
   }
 

@@ -48,7 +48,7 @@ nlohmann::json ResidualProcess::written() const {
           {"weights", weights_}, {"sync", sync_},  {"noise", noise_}};
 }
 
-void ResidualProcess::read(const nlohmann::json& from) {
+void ResidualProcess::read(const nlohmann::json& from, std::size_t width) {
   columns_.clear(), parts_.clear();
   for (const auto& each : from.at("columns"))
     columns_.push_back({each.at("at"), each.at("logarithm"), each.at("scale"), each.at("levels")});
@@ -57,6 +57,7 @@ void ResidualProcess::read(const nlohmann::json& from) {
   from.at("rows").get_to(level_of_), from.at("weights").get_to(weights_), from.at("sync").get_to(sync_),
       from.at("noise").get_to(noise_);
   bool fits = level_of_.size() == weights_.size() * columns_.size() && sync_.size() == weights_.size();
+  for (const auto& column : columns_) fits = fits && column.at < width;
   for (const auto& part : parts_) fits = fits && part.lengths.size() == columns_.size();
   for (std::size_t i = 0; fits && i < level_of_.size(); ++i)
     fits = level_of_[i] < columns_[i % columns_.size()].levels.size();

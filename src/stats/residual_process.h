@@ -30,7 +30,7 @@ class ResidualProcess {
   double noise() const { return noise_; }  // deviation of one measurement
 
   nlohmann::json written() const;
-  void read(const nlohmann::json&);  // json::exception or UserError where it is not that
+  void read(const nlohmann::json&, std::size_t width);  // json::exception or UserError where it is not that
 
  private:
   friend class ResidualFit;
@@ -38,7 +38,7 @@ class ResidualProcess {
     std::size_t at = 0;  // in a row
     bool logarithm = false;
     double scale = 1;              // units of this many deviations
-    std::vector<double> levels{};  // that occur, transformed, ascending
+    std::vector<double> levels{};  // that kept rows have, transformed
   };
   enum class Acts { everywhere, on_work, on_sync };
   struct Part {

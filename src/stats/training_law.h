@@ -57,8 +57,8 @@ class TrainingLaw {
   // work.
   double sync_share(const TrainingRow&) const;
 
-  std::vector<double> numbers()
-      const;  // as logarithms, then 1 for seconds of jobs; what is left out: -inf is 0
+  // 0: left out; after them, 1 for seconds of jobs, 0 for seconds of steps.
+  std::vector<double> numbers() const;
   void set_numbers(const std::vector<double>&);
   bool of_jobs() const { return of_jobs_; }
   double number(Number which) const { return value_[which]; }

@@ -15,7 +15,6 @@ constexpr std::size_t kRows = 1200, kScoutRows = 150;  // enough for a dozen num
 constexpr int kRounds = 40, kScoutRounds = 12;
 constexpr double kFreedom = 4;  // of the t distribution that errors are taken to have: stalls are no surprise
 constexpr double kLeastSpread = 2e-3;  // of log(seconds): clocks are no better than that
-constexpr double kPriorWeight = 0.05;  // a prior counts as much as an error of this size a unit
 
 struct Guess {
   double middle, spread;  // of the logarithm
@@ -95,7 +94,7 @@ class LawFit {
     if (!replicated) return;
     if (any([](const TrainingRow& row) { return row.largest > 1; })) {
       add(TrainingLaw::bus, step_ - 2, 3);
-      add(TrainingLaw::more_bus, -2, 1.5);
+      add(TrainingLaw::more_bus, -4, 1.5);
     }
     add(TrainingLaw::overlap, 0, 1);
     if (!several) return;
@@ -163,7 +162,7 @@ class LawFit {
       const double off = (at[i] - prior_[i].middle) / prior_[i].spread;
       sum += off * off;
     }
-    return sum * kPriorWeight * kPriorWeight / (spread_ * spread_);
+    return sum;
   }
 
   // Minus twice the logarithm of the t density, up to a constant.
@@ -200,8 +199,7 @@ class LawFit {
       }
     }
     for (std::size_t i = 0; i < n; ++i) {
-      const double stiff =
-          kPriorWeight * kPriorWeight / (spread_ * spread_ * prior_[i].spread * prior_[i].spread);
+      const double stiff = 1 / (prior_[i].spread * prior_[i].spread);
       matrix[i * n + i] += stiff;
       slope[i] -= stiff * (at[i] - prior_[i].middle);
     }

@@ -97,6 +97,9 @@ int main(int argc, char** argv) {
   } catch (const UserError& error) {
     fmt::print(stderr, "tandem-trainer: {}\n", error.what());
     return 2;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "tandem-trainer: not enough memory; raise system.memory, or make batches smaller\n");
+    return 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "tandem-trainer: {}\n", error.what());
     return 1;

@@ -151,10 +151,10 @@ class Characterize(Case):
         running, most = set(), 0
         for entry in journal:
             event = entry["event"]
-            if event["event"] == "TaskStarted":
+            if event["is"] == "TaskStarted":
                 running.add(event["task"])
                 most = max(most, len(running))
                 self.assertEqual(len(event["cpus"]), cores)
-            elif event["event"] in ("TaskEnded", "TaskFailed"):
+            elif event["is"] in ("TaskEnded", "TaskFailed"):
                 running.discard(event["task"])
         self.assertEqual(most, 2, "both had all the cores, at once")

@@ -1,4 +1,6 @@
 // tandem train SPEC, tandem resume RUN
+#include <fmt/format.h>
+
 #include <memory>
 
 #include <iostream>

@@ -1,4 +1,6 @@
 // tandem tune SPEC
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "base/error.h"

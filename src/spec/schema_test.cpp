@@ -22,14 +22,16 @@ TEST(Schema, IsDraft2020AndChoosesByKind) {
   EXPECT_EQ(kWhole["$schema"], "https://json-schema.org/draft/2020-12/schema");
   EXPECT_EQ(kWhole["type"], "object");
   EXPECT_EQ(kWhole["required"], json{"kind"});
-  EXPECT_EQ(kWhole["properties"]["kind"]["enum"], (json{"train", "tune", "sim", "cluster"}));
+  EXPECT_EQ(kWhole["properties"]["kind"]["enum"], (json{"train", "tune", "characterize", "sim", "cluster"}));
   EXPECT_EQ(kWhole["if"]["properties"]["kind"]["const"], "tune");
   EXPECT_EQ(kWhole["then"]["$ref"], "#/$defs/tune");
   const json& other = kWhole["else"];
   EXPECT_EQ(other["if"]["properties"]["kind"]["const"], "sim");
   EXPECT_EQ(other["then"]["$ref"], "#/$defs/sim");
   EXPECT_EQ(other["else"]["then"]["$ref"], "#/$defs/cluster");
-  EXPECT_EQ(other["else"]["else"]["$ref"], "#/$defs/train");
+  EXPECT_EQ(other["else"]["else"]["if"]["properties"]["kind"]["const"], "characterize");
+  EXPECT_EQ(other["else"]["else"]["then"]["$ref"], "#/$defs/characterize");
+  EXPECT_EQ(other["else"]["else"]["else"]["$ref"], "#/$defs/train");
   EXPECT_EQ(kSchema["properties"]["kind"]["enum"], json{"train"});
   EXPECT_EQ(kTune["properties"]["kind"]["enum"], json{"tune"});
 }

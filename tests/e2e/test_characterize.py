@@ -121,7 +121,8 @@ class Characterize(Case):
             self.assertIn(word, html)
         schema = json.loads((traces / "schema.json").read_text())
         for name, rows in (("runs", 12), ("epochs", 24)):
-            table = list(csv.DictReader((traces / f"{name}.csv").open()))
+            with (traces / f"{name}.csv").open(newline="") as file:
+                table = list(csv.DictReader(file))
             columns = schema["tables"][name]["columns"]
             self.assertEqual(len(table), rows)
             self.assertEqual(list(table[0]), [column["name"] for column in columns])
@@ -151,10 +152,10 @@ class Characterize(Case):
         running, most = set(), 0
         for entry in journal:
             event = entry["event"]
-            if event["event"] == "TaskStarted":
+            if event["is"] == "TaskStarted":
                 running.add(event["task"])
                 most = max(most, len(running))
                 self.assertEqual(len(event["cpus"]), cores)
-            elif event["event"] in ("TaskEnded", "TaskFailed"):
+            elif event["is"] in ("TaskEnded", "TaskFailed"):
                 running.discard(event["task"])
         self.assertEqual(most, 2, "both had all the cores, at once")

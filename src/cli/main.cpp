@@ -18,12 +18,13 @@ int main(int argc, char** argv) {
       "  tandem COMMAND --help                  options and examples of a command\n\n"
       "Exit codes: 0 done, 1 trouble, 2 you can fix it, 3 the answer is no, 130 interrupted (resumable).");
   cli::Action action;
-  for (auto add : {cli::add_train,     cli::add_tune, cli::add_characterize, cli::add_knowledge, cli::add_sim,   cli::add_serve,
-                   cli::add_submit,    cli::add_queue, cli::add_cancel,    cli::add_nodes, cli::add_explain,
-                   cli::add_output,    cli::add_probe, cli::add_resume,    cli::add_runs,  cli::add_show,
-                   cli::add_report,    cli::add_logs,  cli::add_stop,      cli::add_rm,    cli::add_predict,
-                   cli::add_infer,     cli::add_data,  cli::add_doctor,    cli::add_tell,  cli::add_schema,
-                   cli::add_completion})
+  for (auto add :
+       {cli::add_train,   cli::add_tune,      cli::add_characterize, cli::add_knowledge, cli::add_sim,
+        cli::add_serve,   cli::add_submit,    cli::add_queue,        cli::add_cancel,    cli::add_nodes,
+        cli::add_explain, cli::add_output,    cli::add_probe,        cli::add_resume,    cli::add_runs,
+        cli::add_show,    cli::add_report,    cli::add_logs,         cli::add_stop,      cli::add_rm,
+        cli::add_predict, cli::add_infer,     cli::add_data,         cli::add_doctor,    cli::add_tell,
+        cli::add_schema,  cli::add_completion})
     add(app, action);
   try {
     app.parse(argc, argv);

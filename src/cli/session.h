@@ -43,7 +43,8 @@ int run_new(store::Store&, const spec::TuneJob&, const JsonOption&, const Sessio
 // and so is how it shall be looked at.
 int run_new_experiment(store::Store&, const spec::TuneJob&, const ExperimentWorld& where, const Looking&,
                        const JsonOption&, const SessionOptions&);
-// Goes on with a run, or says again what a finished one came to; UserError when it is being worked on by another process.
+// Goes on with a run, or says again what a finished one came to; UserError when it is being worked on by
+// another process.
 int run_again(store::Store&, const store::RunInfo&, const JsonOption&, const SessionOptions&);
 
 // The view of a run as its journal tells it.

@@ -425,7 +425,8 @@ TEST(ParseSim, KindsBelongToTheirCommand) {
   expect_issue("kind: cluster\n", "cluster",
                "kind: is cluster, which a simulation names (cluster: FILE); here it must be sim");
   expect_issue("kind: simm\n", "simm",
-               "kind: 'simm' is not a kind this version of Tandem can run; known kinds: train, tune, characterize, sim "
+               "kind: 'simm' is not a kind this version of Tandem can run; known kinds: train, tune, "
+               "characterize, sim "
                "(did you mean 'sim'?)");
   const auto cluster = parse_cluster("kind: sim\n", "c.yaml");
   ASSERT_EQ(cluster.issues.size(), 1u);

@@ -146,7 +146,7 @@ TEST(ParseTune, KindsBelongToTheirCommand) {
                "1:7: kind: is train, which `tandem train` runs; here it must be tune");
   expect_issue("kind: tuen\n",
                "1:7: kind: 'tuen' is not a kind this version of Tandem can run; known kinds: train, "
-               "tune, sim (did you mean 'tune'?)");
+               "tune, characterize, sim (did you mean 'tune'?)");
   EXPECT_TRUE(mentions(parse("program: {command: [x]}\n" + kFree), "is required"));
   expect_issue("just words\n", "1:1: must be a map of keys");
   expect_issue("", "1:1: the document is empty; a spec begins with its kind, such as 'kind: train'");

@@ -26,6 +26,9 @@ const std::vector<std::string> kUsual{
     "train_seconds", "seconds_per_thousand", "inference_per_second", "joules", kDollars,
     "cpu-time",      "resident-bytes",       "pressure-io"};
 
+const std::set<std::string> kTunedFor{"train_seconds", "seconds_per_thousand", "inference_per_second",
+                                      "joules", kDollars};
+
 std::string phase_of(const std::string& response) {
   if (response == "startup_seconds" || response == "seconds_load") return "load";
   if (response == "seconds_test" || response == "inference_per_second") return "inference";
@@ -97,6 +100,10 @@ void add_responses(const Looking& looking, Findings& out) {
                                   join({measured.begin(), measured.end()})));
   }
   for (const auto& name : out.analysed) out.study.responses.push_back(response_of(name));
+  std::copy_if(out.analysed.begin(), out.analysed.end(), std::back_inserter(out.main),
+               [&](const std::string& name) {
+                 return !looking.responses.empty() || name == out.quality || kTunedFor.contains(name);
+               });
   for (const auto& name : measured)
     if (std::find(out.analysed.begin(), out.analysed.end(), name) == out.analysed.end())
       out.study.responses.push_back(response_of(name));
@@ -124,7 +131,7 @@ study::Study at_usual_load(const study::Study& all, std::string& said) {
 }
 
 void look_at_tuning(const Looking& looking, Findings& out) {
-  const auto usual = at_usual_load(narrowed(out.study, out.analysed), out.usual_load);
+  const auto usual = at_usual_load(narrowed(out.study, out.main), out.usual_load);
   if (usual.runs.empty()) {
     out.notes.push_back("no run was made at the usual load: tuning at one level and at both is not compared");
     return;
@@ -162,14 +169,19 @@ bool varies(const study::Study& all, const std::string& response) {
   return values.size() > 1;
 }
 
-void analyse(Findings& out) {
+// One factor at a time says nothing of two.
+std::size_t order_of(const JobView& job) {
+  return job.tune->search.algorithm == "one-at-a-time" ? 1 : 2;
+}
+
+void analyse(const JobView& job, Findings& out) {
   for (const auto& response : out.analysed) {
     if (!varies(out.study, response)) {
       out.notes.push_back(fmt::format("{} was the same in every run", response));
       continue;
     }
     try {
-      out.analyses.push_back(study::analyse(out.study, response));
+      out.analyses.push_back(study::analyse(out.study, response, {.order = order_of(job)}));
     } catch (const UserError& error) {
       out.notes.push_back(fmt::format("{}: {}", response, error.what()));
     }
@@ -213,7 +225,7 @@ Findings findings_of(const View& view, JobId id, const Looking& looking) {
   }
   add_factors(job, out);
   add_responses(looking, out);
-  analyse(out);
+  analyse(job, out);
   look_at_tuning(looking, out);
   return out;
 }

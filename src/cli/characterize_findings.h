@@ -37,6 +37,7 @@ struct Findings {
   std::size_t runs = 0, whole_runs = 0, repeated = 0;  // repeated: a task needed more than one attempt
   characterize::Study study;                     // every response that was measured; the usual ones first
   std::vector<std::string> analysed;             // responses
+  std::vector<std::string> main;                 // of these, what somebody would tune for
   std::vector<characterize::Analysis> analyses;  // of those that vary
   std::vector<characterize::Impact> impacts;     // of the factors on them
   std::vector<characterize::Comparison> levels;  // at the usual load

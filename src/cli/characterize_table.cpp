@@ -206,8 +206,11 @@ std::string experiment_table(const store::RunInfo& run, const View& view, const 
                                 found.whole_runs, job.tune->search.algorithm, text(job.active),
                                 run.reason.empty() ? "" : " (" + run.reason + ")");
   if (const auto left = left_out_text(found); !left.empty()) out += "  " + left + "\n";
-  for (const auto& analysis : found.analyses)
-    out += analysis_lines(analysis, study::response_named(found.study, analysis.response), style.details);
+  for (const auto& analysis : found.analyses) {
+    const bool main = std::find(found.main.begin(), found.main.end(), analysis.response) != found.main.end();
+    if (main || style.details)
+      out += analysis_lines(analysis, study::response_named(found.study, analysis.response), style.details);
+  }
   if (!found.impacts.empty()) out += heat_map_lines(found, style.colour);
   out += levels_lines(found);
   if (!found.study.runs.empty()) out += cost_lines(found, looking);

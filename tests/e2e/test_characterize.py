@@ -121,7 +121,8 @@ class Characterize(Case):
             self.assertIn(word, html)
         schema = json.loads((traces / "schema.json").read_text())
         for name, rows in (("runs", 12), ("epochs", 24)):
-            table = list(csv.DictReader((traces / f"{name}.csv").open()))
+            with (traces / f"{name}.csv").open(newline="") as file:
+                table = list(csv.DictReader(file))
             columns = schema["tables"][name]["columns"]
             self.assertEqual(len(table), rows)
             self.assertEqual(list(table[0]), [column["name"] for column in columns])

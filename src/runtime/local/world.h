@@ -13,9 +13,9 @@
 // A program that sends no report for its limits.stall, breaks the protocol or outlives its Stop by `grace` is
 // ended with its whole group. The machine may be split into nodes (LocalNode), to try a cluster's policies.
 //
-// Lanes: for experiments that ask how jobs bear each other, the machine may be several nodes that each have all
-// of its CPUs. Tasks then share cores on purpose, and each sits on the CPUs that fewest others sit on; memory is
-// still handed out once.
+// Lanes: for experiments that ask how jobs bear each other, the machine may be several nodes that each have
+// all of its CPUs. Tasks then share cores on purpose, and each sits on the CPUs that fewest others sit on;
+// memory is still handed out once.
 #pragma once
 
 #include <deque>

@@ -59,6 +59,7 @@ struct Attempted {
 
   bool told_to_stop = false;
   std::optional<std::pair<Failure, std::string>> verdict;  // why we ended it ourselves
+  bool may_stall() const { return !owes_answer && !told_to_stop && !verdict; }
   Seconds stall_after{600};
   Moment stretch_from, stall_at;
   std::optional<Moment> kill_at;

@@ -394,7 +394,7 @@ void LocalWorld::check_deadlines() {
       a.kill_at.reset();
       kill_group(a);
     }
-    if (!a.owes_answer && !a.told_to_stop && !a.verdict && moment >= a.stall_at)
+    if (a.may_stall() && moment >= a.stall_at)
       condemn(a, Failure::stalled,
               fmt::format("no report for {}; raise limits.stall if its epochs are that long",
                           text(a.stall_after)));
@@ -409,7 +409,7 @@ void LocalWorld::check_deadlines() {
 int LocalWorld::milliseconds_until_next(Seconds at_most) const {
   double wait = at_most.value;
   for (const auto& [task, a] : attempts_) {
-    if (!a->owes_answer) wait = std::min(wait, -since(a->stall_at).value);
+    if (a->may_stall()) wait = std::min(wait, -since(a->stall_at).value);
     if (a->kill_at) wait = std::min(wait, -since(*a->kill_at).value);
   }
   if (!wakes_.empty()) {

@@ -156,6 +156,38 @@ bool judge(const std::vector<StepSet>& sets, const nlohmann::json& beside) {
   return held;
 }
 
+// The same configuration of an application on a cluster, measured once for each of its two files: what these
+// differ by no model can know.
+void say_repeats(const std::vector<StepSet>& sets) {
+  Section section;
+  section.title = "Measured twice";
+  Table table{"", {"application, cluster", "in both files", "median difference"}, {}};
+  for (const auto& one : sets)
+    for (const auto& other : sets) {
+      if (one.file != "placements" || other.file != "scalability" || one.application != other.application ||
+          one.cluster != other.cluster)
+        continue;
+      std::map<std::string, double> first;
+      for (std::size_t i = 0; i < one.count(); ++i) first.emplace(one.alike[i], one.seconds[i]);
+      std::vector<double> apart;
+      for (std::size_t i = 0; i < other.count(); ++i)
+        if (const auto found = first.find(other.alike[i]); found != first.end())
+          apart.push_back(std::abs(other.seconds[i] / found->second - 1));
+      if (apart.empty() || *std::max_element(apart.begin(), apart.end()) == 0) continue;  // the same rows
+      std::nth_element(apart.begin(), apart.begin() + static_cast<std::ptrdiff_t>(apart.size() / 2),
+                       apart.end());
+      table.rows.push_back({one.application + ", " + one.cluster, std::to_string(apart.size()),
+                            percent(apart[apart.size() / 2], 1)});
+    }
+  section.show(table);
+  section.say(
+      "For information: a run on the same GPUs with the same batch, in another session. Noise within a "
+      "session "
+      "may be smaller.");
+  section.verdict = Verdict::not_judged;
+  fmt::print("{}", as_text(section));
+}
+
 void write_folds(const std::string& path, const std::vector<StepSet>& sets) {
   nlohmann::json out;
   for (const auto& set : sets)
@@ -188,7 +220,9 @@ int main(int argc, char** argv) try {
     std::ifstream in(argv[++i]);
     beside = nlohmann::json::parse(in);
   }
-  return judge(*sets, beside) ? 0 : 1;
+  const bool held = judge(*sets, beside);
+  say_repeats(*sets);
+  return held ? 0 : 1;
 } catch (const UserError& error) {
   fmt::print(stderr, "{}\n", error.what());
   return 2;

@@ -223,7 +223,7 @@ TEST_F(LocalWorldTest, ChildrenEndWithTheirProgram) {
 
 TEST_F(LocalWorldTest, ChildrenThatLeftTheGroupEndTooWithAndWithoutCgroups) {
   run({"--escape"});
-  EXPECT_TRUE(child_is_gone());
+  while (!child_is_gone()) ::usleep(1000);  // killed it is; there may be no cgroups here to wait for
   options_.cgroups = {};
   journal_ = {};
   std::filesystem::remove_all(folder_.path() / "task-0");
@@ -239,6 +239,32 @@ TEST_F(LocalWorldTest, ACancelEndsEvenADeafProgram) {
   EXPECT_EQ(job().state, JobState::stopped);
   EXPECT_EQ(job().reason, "enough");
   EXPECT_TRUE(platform::marked_processes(options_.run + "-0-1").empty());
+}
+
+TEST_F(LocalWorldTest, SleepsWhileAProgramThatShallEndHasNot) {
+  job_.limits.stall = Seconds{1};
+  options_.grace = Seconds{1.3};
+  job_.program.command = {SPEAKER, "--deaf", "--hang-at", "1"};
+  LocalWorld world(options_);
+  View view;
+  const auto decide = [&](DecisionBody body) {
+    const Decision decision{view.next_decision, std::move(body)};
+    view.apply(decision);
+    world.carry_out(decision, view);
+  };
+  for (const auto& node : world.nodes()) view.apply(Event{Seconds{1}, node});
+  view.apply(Event{Seconds{1}, JobSubmitted{0, job_}});
+  decide(Request{0, 0, {1, 0, 1.0}});
+  decide(Start{0, 1, 0, {1, 0, 1.0}});
+  decide(Stop{0, 1, "enough"});
+  int woken_for_nothing = 0;
+  for (bool over = false; !over;) {
+    const auto events = world.wait(Seconds{10});
+    woken_for_nothing += events.empty();
+    for (const auto& event : events)
+      over |= std::holds_alternative<TaskEnded>(event.body) || std::holds_alternative<TaskFailed>(event.body);
+  }
+  EXPECT_LT(woken_for_nothing, 20);
 }
 
 TEST_F(LocalWorldTest, MemoryBeyondTheLimitIsNamedAsSuch) {

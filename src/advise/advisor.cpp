@@ -31,6 +31,8 @@ void check(const Question& question) {
                                 question.interval));
   if (!(question.others >= 0) || !std::isfinite(question.others))
     throw UserError(fmt::format("{} other jobs cannot run beside this one", question.others));
+  if (!(question.busy_cores >= 0) || !std::isfinite(question.busy_cores))
+    throw UserError(fmt::format("others cannot keep {} cores busy", question.busy_cores));
   if (question.candidates.empty()) throw UserError("there is nothing to choose from: no candidates");
 }
 
@@ -44,11 +46,15 @@ std::function<double(const Load&)> remembered(std::function<double(double jobs)>
   };
 }
 
+double others_beside(const Question& question, const Setting& setting) {
+  return question.others + question.busy_cores / setting.system.cores;
+}
+
 std::vector<LoadedJob> running_jobs(const Question& question) {
   std::vector<LoadedJob> out;
   for (const auto& job : question.running) {
     LoadedJob loaded{job.id, job.setting.system.cores, job.left, {0}, nullptr, job.deadline};
-    loaded.whole = remembered([&job, others = question.others](double jobs) {
+    loaded.whole = remembered([&job, others = others_beside(question, job.setting)](double jobs) {
       return job.models ? job.models->seconds(job.setting, jobs + others).value() : job.seconds.value;
     });
     out.push_back(std::move(loaded));
@@ -78,7 +84,7 @@ Assessment assess(const Models& models, const Question& question, const std::vec
   Assessment out{.setting = setting};
   if (setting.epochs < 1 || setting.system.cores < 1)
     throw UserError(fmt::format("{} cannot be run: it needs at least one epoch and one core", text(setting)));
-  assess_time(models, running, question.others, out);
+  assess_time(models, running, others_beside(question, setting), out);
   out.metric = models.metric_of(setting);
   out.joules = models.joules(setting, out.jobs);
   out.p_time = out.seconds.value() > 0 ? out.seconds.below(question.slo.value) : 0;

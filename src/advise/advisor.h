@@ -38,7 +38,9 @@ struct Question {
   bool higher_is_better = true;  // the metric
   std::vector<Setting> candidates;
   std::vector<RunningJob> running;
-  double others = 0;  // more jobs, of which nothing else is known: taken to run all along
+  // More jobs, of which nothing else is known, and cores that somebody keeps busy: taken to go on all along.
+  // To a job on c cores, c busy ones are one more job like itself.
+  double others = 0, busy_cores = 0;
 };
 
 struct Assessment {

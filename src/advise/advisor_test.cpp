@@ -105,6 +105,17 @@ TEST(Advise, OtherJobsMakeItSlower) {
   EXPECT_GT(batch_of(advice.choice), 128);
 }
 
+TEST(Advise, BusyCoresAreMoreJobsToANarrowOneThanToAWideOne) {
+  auto asked = question(1000);
+  asked.busy_cores = 2;
+  asked.candidates = {toy_setting(128, 1)};
+  EXPECT_DOUBLE_EQ(advise(models(), asked).choice.jobs, 3);
+  asked.candidates = {toy_setting(128, 2)};
+  EXPECT_DOUBLE_EQ(advise(models(), asked).choice.jobs, 2);
+  asked.busy_cores = -1;
+  EXPECT_THROW(advise(models(), asked), UserError);
+}
+
 // One job ends midway: the time lies between alone and together all along, as integrated by hand.
 TEST(Advise, AJobThatEndsMidwaySlowsOnlyUntilThen) {
   Question asked;

@@ -38,12 +38,6 @@ double probability_of(const std::string& written) {
                   printable(written, 60) + "'");
 }
 
-int widest(const std::vector<advise::Setting>& candidates) {
-  int out = 1;
-  for (const auto& candidate : candidates) out = std::max(out, candidate.system.cores);
-  return out;
-}
-
 // "12.3 s (10.1 to 14.9)"
 std::string with_interval(const advise::Forecast& forecast, double level, const auto& show) {
   const auto interval = forecast.interval(level);
@@ -170,13 +164,14 @@ Advised ask_for_advice(store::Store& store, const AdvisedSpec& spec, const Advic
   question.candidates = candidates_of(spec.job, machine.capacity);
   if (!(slo.value > 0) || !std::isfinite(slo.value))
     throw UserError(fmt::format("an SLO of {} cannot be met by anything: give a time above 0", text(slo)));
-  auto running = running_now(store, parse_running(options.running), machine, widest(question.candidates));
+  auto running = running_now(store, parse_running(options.running), machine);
   question.running = running.jobs;
   question.others = running.others;
+  question.busy_cores = running.busy_cores;
   bool probed = false;
   const LearnOptions learning{options.model, spec.metric};
   Learnt learnt = learnt_or_probed(store, spec, machine, learning, question.candidates,
-                                   static_cast<int>(std::ceil(running.count())), probed);
+                                   static_cast<int>(std::ceil(running.count() + running.busy_cores)), probed);
   question.higher_is_better = spec.metric.empty() ? learnt.higher_is_better : spec.higher_is_better;
   auto advice = advise::advise(learnt.models, question);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

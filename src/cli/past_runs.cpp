@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/predictions.h"
 #include "cli/session.h"
 
 namespace tandem::cli {
@@ -96,7 +98,7 @@ std::string program_name(const spec::Program& program) {
   return program.built_in() ? program.model + "/" + program.dataset : join(program.command, " ");
 }
 
-std::vector<PastRun> past_runs_of(const std::string& run, const View& view) {
+std::vector<PastRun> past_runs_of(const std::string& run, const View& view, double jobs) {
   std::vector<PastRun> out;
   for (const auto& task : view.tasks) {
     if (!can_be_learnt_from(task)) continue;
@@ -106,6 +108,7 @@ std::vector<PastRun> past_runs_of(const std::string& run, const View& view) {
       if (i < task.epochs.size() && task.epochs[i].granted == task.epochs[first].granted) continue;
       out.push_back(stretch(id, view, task, first, i));
       if (i == task.epochs.size()) add_tail(task, out.back());
+      for (auto& change : out.back().load) change.jobs += jobs - 1;
       first = i;
     }
   }
@@ -153,10 +156,16 @@ PastRun past_run_from_json(const json& in) try {
 std::size_t fold_past_runs(store::Store& store) {
   constexpr std::size_t kAtOnce = 500;  // runs a transaction: each waits for the disk
   const auto runs = store.unfolded();
+  std::map<std::string, double> jobs;  // by run
+  if (!runs.empty())
+    for (const auto& kept : store.predictions())
+      if (kept.run.kind != "serve")
+        jobs[kept.run.id] = predicted_run_from_json(json::parse(kept.body, nullptr, false)).jobs;
   std::vector<store::FoldedRun> folded;
   for (const auto& run : runs) {
     folded.push_back({run, {}});
-    for (const auto& row : past_runs_of(run.id, replayed(store, run)))
+    for (const auto& row :
+         past_runs_of(run.id, replayed(store, run), jobs.contains(run.id) ? jobs[run.id] : 1))
       folded.back().rows.push_back({row.program, to_json(row).dump()});
     if (folded.size() < kAtOnce) continue;
     store.keep_folded(folded);

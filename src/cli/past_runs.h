@@ -4,7 +4,8 @@
 // cores changed on the way is a row for each stretch of epochs with the same ones; only the first of them
 // tells metrics, because later ones began from weights that were not new. Of the metrics those are left out
 // that say what an epoch cost (seconds_..., ..._per_second): they are measured by Tandem itself. What others
-// ran on the machine at the time is known of the same run's tasks only.
+// ran on the machine at the time is known of the same run's tasks, and of what was seen when its time was
+// predicted (`train --slo`).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,7 +22,8 @@ namespace tandem::cli {
 std::string program_name(const spec::Program&);
 
 // Rows of a run's ended tasks; tasks that failed or have not reported an epoch give none. Pure.
-std::vector<advise::PastRun> past_runs_of(const std::string& run, const View&);
+// `jobs`: how many were on the machine for all that is known, this one included.
+std::vector<advise::PastRun> past_runs_of(const std::string& run, const View&, double jobs = 1);
 
 nlohmann::json to_json(const advise::PastRun&);
 advise::PastRun past_run_from_json(const nlohmann::json&);  // SystemError on nonsense

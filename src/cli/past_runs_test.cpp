@@ -101,6 +101,12 @@ TEST(PastRuns, TasksThatRanTogetherKnowOfEachOther) {
   EXPECT_DOUBLE_EQ(rows[1].load[0].jobs, 2);
 }
 
+TEST(PastRuns, WhatWasSeenBesideARunWhenItBeganIsPartOfItsLoad) {
+  const auto view = view_of({task_with(0, 100, {2, 2, 2})});
+  EXPECT_DOUBLE_EQ(past_runs_of("r", view).at(0).load.at(0).jobs, 1);
+  EXPECT_DOUBLE_EQ(past_runs_of("r", view, 2.5).at(0).load.at(0).jobs, 2.5);
+}
+
 TEST(PastRuns, NothingIsLearntFromFailuresAndFromWhatReportedNothing) {
   auto failed = task_with(0, 100, {1});
   failed.state = TaskState::failed;
@@ -151,10 +157,10 @@ TEST(RunningJobs, OneThatIsLateStillHasSomethingLeft) {
   EXPECT_FALSE(jobs[0].deadline);
 }
 
-TEST(RunningJobs, ThreadsOfOthersCountAsJobsOfOurWidth) {
-  EXPECT_EQ(as_jobs(0.1, 2), 0) << "a shell is no job";
-  EXPECT_EQ(as_jobs(-1, 2), 0);
-  EXPECT_DOUBLE_EQ(as_jobs(3, 2), 1.5);
+TEST(RunningJobs, ThreadsOfOthersKeepCoresBusyUnlessTheyAreFew) {
+  EXPECT_EQ(busy_with(0.1), 0) << "a shell is no job";
+  EXPECT_EQ(busy_with(-1), 0);
+  EXPECT_DOUBLE_EQ(busy_with(3), 3);
 }
 
 TEST(RunningJobs, WhatIsWrittenIsAutoNoneOrANumber) {

@@ -84,12 +84,12 @@ std::vector<advise::RunningJob> at_work(const std::string& run, const View& view
   return out;
 }
 
-double as_jobs(double threads, int width) {
-  constexpr double kNothing = 0.25;  // threads: what an idle machine shows
-  return threads > kNothing ? threads / width : 0;
+double busy_with(double threads) {
+  constexpr double kNothing = 0.25;  // what an idle machine shows
+  return threads > kNothing ? threads : 0;
 }
 
-RunningNow running_now(store::Store& store, const RunningOption& option, const NodeView& machine, int width) {
+RunningNow running_now(store::Store& store, const RunningOption& option, const NodeView& machine) {
   RunningNow out;
   if (option.kind == RunningOption::Kind::none) return out;
   if (option.kind == RunningOption::Kind::number) {
@@ -124,10 +124,10 @@ RunningNow running_now(store::Store& store, const RunningOption& option, const N
         "this machine does not say how busy it is (/proc/loadavg): only Tandem's runs are counted");
     return out;
   }
-  out.others = as_jobs(*busy - ours, width);
-  if (out.others > 0)
+  out.busy_cores = busy_with(*busy - ours);
+  if (out.busy_cores > 0)
     out.notes.push_back(
-        fmt::format("others keep about {:.1f} cores busy now, and are taken to go on", *busy - ours));
+        fmt::format("others keep about {:.1f} cores busy now, and are taken to go on", out.busy_cores));
   return out;
 }
 

@@ -24,6 +24,7 @@ RunningOption parse_running(const std::string&);  // UserError
 struct RunningNow {
   std::vector<advise::RunningJob> jobs;  // Tandem's
   double others = 0;                     // more jobs of which nothing else is known
+  double busy_cores = 0;                 // kept so by whoever is not Tandem
   std::vector<std::string> notes;        // where a number was assumed rather than known
   std::vector<std::shared_ptr<const advise::Models>> models{};  // what `jobs` point to
   double count() const { return static_cast<double>(jobs.size()) + others; }
@@ -34,10 +35,9 @@ struct RunningNow {
 std::vector<advise::RunningJob> at_work(const std::string& run, const View&, Seconds now,
                                         std::optional<Seconds> slo);
 
-// What threads of others come to, as jobs of `width` cores; 0 for the little that shells and daemons do.
-// Pure.
-double as_jobs(double threads, int width);
+// Cores that so many runnable threads of others keep busy; 0 for the little that shells and daemons do. Pure.
+double busy_with(double threads);
 
-RunningNow running_now(store::Store&, const RunningOption&, const NodeView& machine, int width);
+RunningNow running_now(store::Store&, const RunningOption&, const NodeView& machine);
 
 }  // namespace tandem::cli

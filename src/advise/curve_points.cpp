@@ -36,13 +36,20 @@ void add_curve(const Curve& curve, double batch, double learning_rate, std::size
 
 }  // namespace
 
-std::optional<LastMetric> last_metric(const PastRun& run, const std::string& metric) {
-  std::optional<LastMetric> out;
+std::vector<ToldMetric> every_metric(const PastRun& run, const std::string& metric) {
+  std::vector<ToldMetric> out;
   for (const auto& told : run.metrics)
     if (const auto found = told.values.find(metric);
         found != told.values.end() && std::isfinite(found->second) && told.epoch >= 1)
-      if (!out || told.epoch > out->epoch) out = {told.epoch, found->second};
+      out.push_back({told.epoch, found->second});
   return out;
+}
+
+std::optional<ToldMetric> last_metric(const PastRun& run, const std::string& metric) {
+  const auto all = every_metric(run, metric);
+  const auto last =
+      std::max_element(all.begin(), all.end(), [](auto& a, auto& b) { return a.epoch < b.epoch; });
+  return last == all.end() ? std::nullopt : std::optional(*last);
 }
 
 double curve_batch(const Setting& setting) {
@@ -56,13 +63,11 @@ double curve_learning_rate(const Setting& setting) {
 std::vector<CurvePoint> curve_points(std::span<const PastRun* const> runs, const std::string& metric) {
   std::map<std::pair<double, double>, Curve> curves;
   for (const auto* run : runs)
-    for (const auto& told : run->metrics)
-      if (const auto found = told.values.find(metric);
-          found != told.values.end() && std::isfinite(found->second) && told.epoch >= 1) {
-        auto& mean = curves[{curve_batch(run->setting), curve_learning_rate(run->setting)}][told.epoch];
-        mean.sum += found->second;
-        ++mean.count;
-      }
+    for (const auto& told : every_metric(*run, metric)) {
+      auto& mean = curves[{curve_batch(run->setting), curve_learning_rate(run->setting)}][told.epoch];
+      mean.sum += told.value;
+      ++mean.count;
+    }
   std::size_t total = 0, number = 0;
   for (const auto& [setting, curve] : curves) total += std::min<std::size_t>(curve.size(), 40);
   const std::size_t stride = std::max<std::size_t>(1, (total + kMostPoints - 1) / kMostPoints);

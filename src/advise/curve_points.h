@@ -16,13 +16,14 @@ namespace tandem::advise {
 
 inline constexpr std::size_t kMostPoints = 1500;
 
-struct LastMetric {
+struct ToldMetric {
   std::int64_t epoch = 0;
   double value = 0;
 };
 
-// nullopt: the run did not tell it, or not a finite one.
-std::optional<LastMetric> last_metric(const PastRun&, const std::string& metric);
+// Those of the run that are finite, as it told them.
+std::vector<ToldMetric> every_metric(const PastRun&, const std::string& metric);
+std::optional<ToldMetric> last_metric(const PastRun&, const std::string& metric);  // nullopt: none
 
 double curve_batch(const Setting&);          // 1 where it does not say
 double curve_learning_rate(const Setting&);  // the same

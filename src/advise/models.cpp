@@ -183,20 +183,24 @@ void Models::fit_metric(std::span<const PastRun* const> runs, const ModelsOption
     notes_.push_back(fmt::format("no past run told '{}': candidates are not ranked by it", metric_));
     return;
   }
+  curve_ = LearningCurve::fit(curve_points(told, metric_));
   const Columns columns(Columns::Of::result, told);
   Training training;
   std::set<std::int64_t> epochs;
   for (const auto* run : told) {
-    const auto last = *last_metric(*run, metric_);
-    auto setting = run->setting;
-    setting.epochs = last.epoch;
-    epochs.insert(last.epoch);
-    training.add(columns.row(setting, 1), last.value);
+    const auto last = last_metric(*run, metric_)->epoch;
+    epochs.insert(last);
+    // Without a curve each epoch is a row: runs too short for one still say what fewer epochs come to.
+    for (const auto& at : every_metric(*run, metric_)) {
+      if (curve_ && at.epoch != last) continue;
+      auto setting = run->setting;
+      setting.epochs = at.epoch;
+      training.add(columns.row(setting, 1), at.value);
+    }
   }
   result_ = Predictor::fit(columns, training.rows, training.targets,
                            {ErrorKind::absolute, chosen_regressions(options), options.seed});
   share_ = is_share(metric_, training.targets);
-  curve_ = LearningCurve::fit(curve_points(told, metric_));
   // Where all runs went equally far, only a curve says what fewer or more epochs would do.
   if (curve_ && epochs.size() > 1 && curve_->error() &&
       *curve_->error() > kCurveMayBeWorse * result_->error())

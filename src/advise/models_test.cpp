@@ -76,6 +76,16 @@ TEST(Models, SettingsThatWereRunAreSurerThanNewOnesAndThoseThanFarOnes) {
   EXPECT_EQ(models.outside(toy_setting(64, 16), 2), std::vector<std::string>{"cores 16 (measured: 1 to 4)"});
 }
 
+TEST(Models, RunsTooShortForACurveStillSayWhatOneEpochLessComesTo) {
+  std::vector<PastRun> history;
+  for (const int batch : {32, 64, 128, 256})
+    for (const int cores : {1, 2}) history.push_back(toy_run(batch, cores, 1, 0, 2));
+  const auto models = Models::fit(history, "toy/data", "here");
+  EXPECT_FALSE(models.curve());
+  EXPECT_GT(models.metric_of(toy_setting(64, 1, 2))->value(),
+            models.metric_of(toy_setting(64, 1, 1))->value() + 0.03);
+}
+
 TEST(Models, OneRunGivesAWideAnswerThatSaysSo) {
   const std::vector<PastRun> one = {toy_run(64, 2, 1, 0)};
   const auto models = Models::fit(one, "toy/data", "here", kQuick);

@@ -184,6 +184,7 @@ void say_repeats(const std::vector<StepSet>& sets) {
       "For information: a run on the same GPUs with the same batch, in another session. Noise within a "
       "session "
       "may be smaller.");
+  section.summary = "what no model of these files can know";
   section.verdict = Verdict::not_judged;
   fmt::print("{}", as_text(section));
 }

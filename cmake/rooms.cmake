@@ -13,6 +13,12 @@ function(tandem_fuzzer SOURCE LIBRARY)
   add_test(NAME fuzz.${stem} COMMAND ${stem} -runs=20000 -max_total_time=20 -max_len=4096 -seed=1)
 endfunction()
 
+# A test program says which tests it has when ctest starts. Patiently: one that loads libtorch from a cold disk beside
+# other programs took longer than CMake's five seconds.
+function(tandem_discover_tests PROGRAM)
+  gtest_discover_tests(${PROGRAM} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 300 ${ARGN})
+endfunction()
+
 function(tandem_room NAME)
   cmake_parse_arguments(ROOM "TESTS_AS_ONE" "FOLDER" "LINK;EXTERNAL" ${ARGN})
   if(NOT ROOM_FOLDER)
@@ -48,7 +54,7 @@ function(tandem_room NAME)
       add_test(NAME ${NAME}_test COMMAND ${NAME}_test)
       set_tests_properties(${NAME}_test PROPERTIES TIMEOUT 300)
     else()
-      gtest_discover_tests(${NAME}_test DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+      tandem_discover_tests(${NAME}_test PROPERTIES TIMEOUT 300)
     endif()
   endif()
 endfunction()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence
 
 from . import _cpus
@@ -23,13 +24,18 @@ class System(NamedTuple):
     cores: int
     memory: int  # bytes; 0: no limit of its own
     speed: float  # share of full CPU speed, (0, 1]
+    gpus: int = 0  # it sees these and no others (CUDA_VISIBLE_DEVICES)
+    gpu_memory: int = 0  # bytes it may use of each of them; 0: all
+    gpu_power: float = 0.0  # watts each may draw; 0: as it was found
+    gpu_clock: float = 0.0  # hertz each is locked to; 0: as it was found
+    precision: str = "own"  # fp32, tf32, bf16 or fp16 for programs that say can=["precision"]; own: as you like
 
 
 class Trial:
     """What `with tandem.trial() as t:` gives. Not thread-safe: one thread reports.
 
     hyper     hyperparameters by name (yours to read or change)
-    system    cores, memory and speed; changes when an answer says so
+    system    cores, memory, speed, GPUs and precision; changes when an answer says so
     epochs    the most epochs to run
     epoch     the last epoch that is done: trained and reported, or in the checkpoint
     reported  epochs Tandem has counted; back to 0 when a program without a checkpoint starts over
@@ -61,6 +67,7 @@ class Trial:
         self._greeted = False
         self._stopped = False
         self._next = 1  # number of the next report
+        self._next_progress = 0.0
         self._counted_before = 0  # by earlier attempts, and still standing
         self._wire = _claim_socket(inheritable)
         self.inside = self._wire is not None
@@ -81,7 +88,10 @@ class Trial:
 
     def _read_environment(self) -> None:
         self.hyper.update(json.loads(_given("TANDEM_HYPER")))
-        self.system = System(int(_given("TANDEM_CORES")), int(_given("TANDEM_MEMORY")), float(_given("TANDEM_SPEED")))
+        self.system = System(int(_given("TANDEM_CORES")), int(_given("TANDEM_MEMORY")), float(_given("TANDEM_SPEED")),
+                             gpus=int(os.environ.get("TANDEM_GPUS", "0")),
+                             gpu_memory=int(os.environ.get("TANDEM_GPU_MEMORY", "0")),
+                             precision=os.environ.get("TANDEM_PRECISION", "own"))
         self.epochs = int(_given("TANDEM_EPOCHS"))
         self.reported = int(_given("TANDEM_REPORTED"))
         self.seed = int(_given("TANDEM_SEED"))
@@ -124,6 +134,19 @@ class Trial:
             return
         self._wire.send({"type": "epoch", "epoch": self.epoch, "metrics": numbers})
         self._obey(self._wire, self._wire.receive("answer"))
+
+    def progress(self, done: float, of: float = 1.0) -> None:
+        """Says how much of the epoch is done, as often as you like: Tandem then tries GPU settings on parts of an epoch
+        instead of whole ones. Never waits; says nothing more than twenty times a second."""
+        if not 0 < done <= of:
+            raise ValueError(f"progress({done}, {of}): what is done is above 0 and at most the whole")
+        now = time.monotonic()
+        if self._wire is None or self._stopped or now < self._next_progress:
+            return
+        if not self._greeted:
+            self._greet(None)
+        self._next_progress = now + 0.05
+        self._wire.send({"type": "progress", "share": done / of})
 
     def _greet(self, durable_epoch: Optional[int]) -> None:
         if durable_epoch is not None and durable_epoch < 0:
@@ -194,7 +217,7 @@ def trial(defaults: Optional[Mapping[str, Any]] = None, epochs: int = 10, **opti
     defaults       hyperparameters for those the job does not name, and for runs outside Tandem
     epochs, seed, folder   used outside Tandem only
     durable_epoch  see Trial.resumable, which can also be called later
-    can            what this program changes by itself when told: "threads", "batch"
+    can            what this program changes by itself when told: "threads", "batch", "precision"
     on_change      called with the new System between epochs
     on_checkpoint  called with the epoch's number when Tandem wants a checkpoint now; returns when it is on disk
     inheritable    keep the socket open in programs this one starts (default: they run as if outside Tandem)
@@ -240,7 +263,9 @@ def _given(name: str) -> str:
 
 
 def _system(fields: Mapping[str, Any]) -> System:
-    return System(int(fields["cores"]), int(fields["memory"]), float(fields["speed"]))
+    return System(int(fields["cores"]), int(fields["memory"]), float(fields["speed"]), int(fields.get("gpus", 0)),
+                  int(fields.get("gpu_memory", 0)), float(fields.get("gpu_power", 0)), float(fields.get("gpu_clock", 0)),
+                  str(fields.get("precision", "own")))
 
 
 def _number(name: str, value: Any) -> float:

@@ -79,7 +79,7 @@ class Inside(unittest.TestCase):
         result, _ = self.played().run("""
             import tandem
             with tandem.trial(defaults={"learning_rate": 9, "dropout": 0.1}) as t:
-                print(t.hyper, tuple(t.system), t.epochs, t.reported, t.seed, t.attempt, t.inside)
+                print(t.hyper, tuple(t.system)[:3], t.epochs, t.reported, t.seed, t.attempt, t.inside)
                 print(t.folder == tandem.folder(), list(t.remaining()))
             """)
         self.assertEqual(result.stderr, "")
@@ -258,10 +258,45 @@ class Inside(unittest.TestCase):
             import tandem
             with tandem.trial(on_change=lambda s: print("change to", s.cores)) as t:
                 t.report(accuracy=0)
-                print(tuple(t.system))
+                print(t.system.cores, t.system.memory, t.system.speed)
             """)
-        self.assertEqual(result.stdout, "change to 1\n(1, 0, 1.0)\n")
+        self.assertEqual(result.stdout, "change to 1\n1 0 1.0\n")
         self.assertEqual(heard[0]["can"], ["threads"])
+
+    def test_hears_of_gpus_and_precision(self):
+        played = self.played(answer(system={"cores": 1, "memory": 0, "speed": 1, "gpus": 1, "gpu_power": 300.0,
+                                            "gpu_clock": 1.2e9, "gpu_memory": 5, "precision": "fp16"}))
+        played.environment |= {"TANDEM_GPUS": "1", "TANDEM_PRECISION": "bf16"}
+        result, heard = played.run("""
+            import tandem
+            with tandem.trial(can=["precision"]) as t:
+                print(t.system.gpus, t.system.precision)
+                t.report(loss=1)
+                print(t.system)
+            """)
+        self.assertEqual(result.stdout, "1 bf16\nSystem(cores=1, memory=0, speed=1.0, gpus=1, gpu_memory=5, "
+                                        "gpu_power=300.0, gpu_clock=1200000000.0, precision='fp16')\n", result.stderr)
+        self.assertEqual(heard[0]["can"], ["precision"])
+
+    def test_tells_progress_without_waiting_and_not_too_often(self):
+        result, heard = self.played(answer()).run("""
+            import tandem
+            with tandem.trial() as t:
+                for step in range(1, 1001):
+                    t.progress(step, 1000)
+                t.report(loss=1)
+            """)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        shares = [line["share"] for line in heard if line["type"] == "progress"]
+        self.assertEqual(shares[0], 0.001)
+        self.assertLess(len(shares), 1000)
+        self.assertEqual(shares, sorted(shares))
+        self.assertEqual([line["type"] for line in heard if line["type"] != "progress"], ["hello", "epoch"])
+
+    def test_progress_is_a_share_of_the_epoch(self):
+        result, _ = self.played().run("import tandem\nwith tandem.trial() as t: t.progress(0, 10)")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("above 0 and at most the whole", result.stderr)
 
     def test_takes_a_checkpoint_when_asked(self):
         result, heard = self.played(answer(checkpoint=True), answer()).run("""

@@ -161,7 +161,13 @@ void Loop::measure(Event& event) {
   if (auto* epoch = std::get_if<EpochEnded>(&event.body)) {
     auto reading = ports_.sensor->read(epoch->task);
     epoch->energy = std::move(reading.energy);
+    // Its slices were read before.
+    if (const auto& sliced = view().tasks.at(static_cast<std::size_t>(epoch->task)).sliced;
+        sliced && epoch->energy)
+      epoch->energy->joules += sliced->joules;
     epoch->profile = std::move(reading.profile);
+  } else if (auto* slice = std::get_if<SliceEnded>(&event.body)) {
+    slice->energy = ports_.sensor->read(slice->task).energy;
   } else if (auto* ended = std::get_if<TaskEnded>(&event.body)) {
     ended->energy = ports_.sensor->read(ended->task).energy;
     ports_.sensor->detach(ended->task);

@@ -48,9 +48,15 @@ struct Out {
   }
   void put(const Profile& profile) { put(profile.rates); }
   // GPUs came later: where there are some, the cores are written as a negative number and the GPUs follow.
+  // How they are set came later still: then their number is negative too, and the settings follow.
   void put(const Resources& r) {
-    put(r.gpus > 0 ? -1 - r.cores : r.cores), put(r.memory), put(r.speed);
-    if (r.gpus > 0) put(r.gpus);
+    const bool set = r.gpu_memory > 0 || r.sets_gpus() || r.precision != Precision::own;
+    const bool more = r.gpus > 0 || set;
+    put(more ? -1 - r.cores : r.cores), put(r.memory), put(r.speed);
+    if (more) put(set ? -1 - r.gpus : r.gpus);
+    if (!set) return;
+    put(r.gpu_memory), put(r.gpu_power), put(r.gpu_clock);
+    varint(static_cast<std::uint64_t>(r.precision));
   }
   void put(bool flag) { varint(flag ? 1 : 0); }
   void put(Failure failure) { varint(static_cast<std::uint64_t>(failure)); }
@@ -160,6 +166,10 @@ struct In {
     if (r.cores >= 0) return;
     r.cores = -1 - r.cores;
     get(r.gpus);
+    if (r.gpus >= 0) return;
+    r.gpus = -1 - r.gpus;
+    get(r.gpu_memory), get(r.gpu_power), get(r.gpu_clock);
+    get_enum(r.precision, Precision::fp16);
   }
   void get(bool& flag) { flag = varint() != 0; }
   template <class Enum>

@@ -90,14 +90,14 @@ const char* name(const EventBody& body) {
   constexpr std::array kNames{"JobSubmitted",     "JobCancelled", "JobResumed",      "NodeJoined",
                               "TaskStarted",      "EpochEnded",   "CheckpointTaken", "SystemChanged",
                               "TaskEnded",        "TaskFailed",   "DecisionRefused", "Woke",
-                              "KnowledgeArrived", "NodeObserved"};
+                              "KnowledgeArrived", "NodeObserved", "SliceEnded"};
   static_assert(kNames.size() == std::variant_size_v<EventBody>);
   return kNames[body.index()];
 }
 
 const char* name(const DecisionBody& body) {
   constexpr std::array kNames{"Request", "Start",     "Continue", "Resize",  "TakeCheckpoint", "Stop",
-                              "Wake",    "FinishJob", "Hold",     "Release", "Learn"};
+                              "Wake",    "FinishJob", "Hold",     "Release", "Learn",          "Retune"};
   static_assert(kNames.size() == std::variant_size_v<DecisionBody>);
   return kNames[body.index()];
 }

@@ -40,6 +40,7 @@ Request some_request() {
   request.phase = Phase::reusing;
   request.work = 1;
   request.nodes = 3;
+  request.slices = true;
   return request;
 }
 
@@ -59,6 +60,9 @@ std::vector<EventBody> every_event() {
           EpochEnded{1, 2, 4, {}, Seconds{0.5}, std::nullopt, {}},
           CheckpointTaken{1, 2, 3, 4},
           SystemChanged{1, 2, 3, {1, 0, 0.5}},
+          SystemChanged{1, 2, 3, {2, 0, 1.0, 1, 20 * kGiB, Watts{300}, 1.2e9, Precision::bf16}},
+          SystemChanged{1, 2, 3, {.precision = Precision::fp16}},
+          SystemChanged{1, 2, 3, {.gpus = 4}},
           TaskEnded{1, 2, energy},
           TaskFailed{1, 2, Failure::out_of_memory, "too much", "last\nlines", std::nullopt},
           DecisionRefused{7, "no room"},
@@ -67,6 +71,8 @@ std::vector<EventBody> every_event() {
           JobResumed{1, spec::Limits{Seconds{5}, Seconds{60}, 3}, spec::Budget{Seconds{90}, Joules{5}}},
           EpochEnded{1, 2, 5, {}, Seconds{2}, std::nullopt, {}, Seconds{0.5}},
           KnowledgeArrived{"store", {some_work()}},
+          SliceEnded{1, 2, 0.25, Seconds{0.5}, energy},
+          SliceEnded{1, 2, 0, Seconds{0.5}, std::nullopt},
           NodeObserved{0, {.cpu = 0.25, .network = 0.5, .latency = Seconds{0.001}}},
           NodeObserved{1, {.memory = 1.0, .gpu = 0.0, .gpu_memory = 0.125}}};
 }
@@ -84,6 +90,7 @@ std::vector<DecisionBody> every_decision() {
           Hold{0, 1, 2},
           Release{0, "others do better", 2},
           Learn{0, some_work()},
+          Retune{0, 1, Watts{300}, 1.2e9, true},
           some_request()};
 }
 
@@ -167,6 +174,12 @@ TEST(Binary, FieldsOfANewerTandemAreSkippedAndOnesOfAnOlderKeepTheirDefaults) {
 TEST(Binary, AStartWithoutFurtherNodesIsOnOne) {
   const std::string start("\x54\x01\x0d\x00\x02\x06\x04\x00\0\0\0\0\0\0\xf0\x3f", 16);
   EXPECT_EQ(BinaryReader(as_bytes(start)).decision(), (Decision{42, Start{0, 1, 3, {2, 0, 1.0}}}));
+}
+
+// As they were written before GPUs could be set.
+TEST(Binary, GpusWithoutSettingsAreAsTheyAre) {
+  const std::string start("\x54\x01\x0e\x00\x02\x06\x05\x00\0\0\0\0\0\0\xf0\x3f\x02", 17);
+  EXPECT_EQ(BinaryReader(as_bytes(start)).decision(), (Decision{42, Start{0, 1, 3, {2, 0, 1.0, 1}}}));
 }
 
 TEST(Binary, EveryDamageIsNoticedOrHarmless) {

@@ -1,10 +1,10 @@
 // What shall be done: the imperative half of Tandem's vocabulary.
 //
-// Job controllers emit Request, Continue, Hold, Release, TakeCheckpoint, Wake, Learn and FinishJob; only the
-// allocator emits Start, Resize and Stop, and Continue or Hold for a task whose controller asked by Request.
-// An allocator that can never start what a job asks for ends the job by FinishJob too.
-// A decision is journalled with the event that led to it before anything is done about it. Start, Resize,
-// Stop, TakeCheckpoint and Wake each end in exactly one outcome event; Request ends in Start, Continue or
+// Job controllers emit Request, Continue, Hold, Release, Retune, TakeCheckpoint, Wake, Learn and FinishJob;
+// only the allocator emits Start, Resize and Stop, and Continue or Hold for a task whose controller asked by
+// Request. An allocator that can never start what a job asks for ends the job by FinishJob too. A decision is
+// journalled with the event that led to it before anything is done about it. Start, Resize, Retune, Stop,
+// TakeCheckpoint and Wake each end in exactly one outcome event; Request ends in Start, Continue or
 // FinishJob; the others are complete once journalled.
 #pragma once
 
@@ -21,9 +21,9 @@ namespace tandem {
 
 // One trial of a tuning job, as far as the task that runs it must know.
 struct TrialPart {
-  Values hyper;             // all of it: what varies and what is fixed
-  std::int64_t epochs = 1;  // the most it may run
-  std::int64_t until = 1;   // it is judged after this epoch
+  Values hyper;                        // all of it: what varies and what is fixed
+  std::int64_t epochs = 1;             // the most it may run
+  std::int64_t until = 1;              // it is judged after this epoch
   std::int64_t bracket = 0, rung = 0;  // of an experiment: the run's number, and which replication it is
   std::optional<TaskId> clone_from{};  // begins from the weights of this task
   std::int64_t clone_epoch = 0;        // after this epoch of it
@@ -62,6 +62,7 @@ struct Request {
   Phase phase = Phase::none;
   std::int32_t work = -1;  // trials of a job whose epochs cost alike have the same number; -1: not known yet
   std::int32_t nodes = 1;  // of one machine type, each with all that is wanted
+  bool slices = false;     // its controller wants to hear of parts of its epochs (SliceEnded)
   bool operator==(const Request&) const = default;
 };
 
@@ -89,6 +90,17 @@ struct Resize {
   Attempt attempt = 1;
   Resources granted;
   bool operator==(const Resize&) const = default;
+};
+
+// The GPUs a task has are set otherwise, in the middle of an epoch. It takes nothing from anybody, so that no
+// allocator is asked.
+struct Retune {
+  TaskId task = 0;
+  Attempt attempt = 1;
+  Watts gpu_power;
+  double gpu_clock = 0;
+  bool slices = false;  // whether more of them are wanted
+  bool operator==(const Retune&) const = default;
 };
 
 // The program waits for the answer to its report; its cores are free for others meanwhile, its memory is not.
@@ -146,7 +158,7 @@ struct Learn {
 };
 
 using DecisionBody = std::variant<Request, Start, Continue, Resize, TakeCheckpoint, Stop, Wake, FinishJob,
-                                  Hold, Release, Learn>;
+                                  Hold, Release, Learn, Retune>;
 
 struct Decision {
   DecisionId id = 0;

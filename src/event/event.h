@@ -112,6 +112,17 @@ struct EpochEnded {
   bool operator==(const EpochEnded&) const = default;
 };
 
+// A part of an epoch passed in one configuration. Told only of tasks whose Request or Retune asks for slices,
+// and whose program says how far it is.
+struct SliceEnded {
+  TaskId task = 0;
+  Attempt attempt = 0;
+  double share = 0;  // of the epoch's work that was done in it; 0: it was settling, and shows nothing
+  Seconds seconds;
+  std::optional<Energy> energy;  // of it; part of the epoch's
+  bool operator==(const SliceEnded&) const = default;
+};
+
 // The outcome of TakeCheckpoint.
 struct CheckpointTaken {
   TaskId task = 0;
@@ -121,7 +132,7 @@ struct CheckpointTaken {
   bool operator==(const CheckpointTaken&) const = default;
 };
 
-// The outcome of Resize.
+// The outcome of Resize and Retune.
 struct SystemChanged {
   TaskId task = 0;
   Attempt attempt = 0;
@@ -185,9 +196,9 @@ struct NodeObserved {
   bool operator==(const NodeObserved&) const = default;
 };
 
-using EventBody =
-    std::variant<JobSubmitted, JobCancelled, JobResumed, NodeJoined, TaskStarted, EpochEnded, CheckpointTaken,
-                 SystemChanged, TaskEnded, TaskFailed, DecisionRefused, Woke, KnowledgeArrived, NodeObserved>;
+using EventBody = std::variant<JobSubmitted, JobCancelled, JobResumed, NodeJoined, TaskStarted, EpochEnded,
+                               CheckpointTaken, SystemChanged, TaskEnded, TaskFailed, DecisionRefused, Woke,
+                               KnowledgeArrived, NodeObserved, SliceEnded>;
 
 struct Event {
   Seconds at;  // wall clock, seconds since 1970; the simulator's clock in the simulator

@@ -41,17 +41,22 @@ void fields(A&& a, E& e) {
   if constexpr (std::is_same_v<T, DecisionRefused>) a("decision", e.decision)("reason", e.reason);
   if constexpr (std::is_same_v<T, Woke>) a("decision", e.decision);
   if constexpr (std::is_same_v<T, KnowledgeArrived>) a("source", e.source)("known", e.known);
+  if constexpr (std::is_same_v<T, SliceEnded>)
+    a("task", e.task)("attempt", e.attempt)("share", e.share)("seconds", e.seconds)("energy", e.energy);
   if constexpr (std::is_same_v<T, NodeObserved>) a("node", e.node)("load", e.load);
 
   if constexpr (std::is_same_v<T, Request>)
     a("task", e.task)("job", e.job)("wanted", e.wanted)("trial", e.trial)("options", e.options)(
-        "epochs_left", e.epochs_left)("priority", e.priority)("phase", e.phase)("work", e.work)("nodes",
-                                                                                                e.nodes);
+        "epochs_left", e.epochs_left)("priority", e.priority)("phase", e.phase)("work", e.work)(
+        "nodes", e.nodes)("slices", e.slices);
   if constexpr (std::is_same_v<T, Start>)
     a("task", e.task)("attempt", e.attempt)("node", e.node)("granted", e.granted)("drop", e.drop)("more",
                                                                                                   e.more);
   if constexpr (std::is_same_v<T, Continue>) a("task", e.task)("attempt", e.attempt)("epoch", e.epoch);
   if constexpr (std::is_same_v<T, Resize>) a("task", e.task)("attempt", e.attempt)("granted", e.granted);
+  if constexpr (std::is_same_v<T, Retune>)
+    a("task", e.task)("attempt", e.attempt)("gpu_power", e.gpu_power)("gpu_clock", e.gpu_clock)("slices",
+                                                                                                e.slices);
   if constexpr (std::is_same_v<T, TakeCheckpoint>) a("task", e.task)("attempt", e.attempt);
   if constexpr (std::is_same_v<T, Stop>)
     a("task", e.task)("attempt", e.attempt)("reason", e.reason)("again", e.again);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "base/error.h"
 
@@ -43,7 +44,7 @@ struct Folder {
       auto& node = at(view.nodes, id, "node");
       node.free_cores += t.cores_held - cores;
       node.free_memory += t.memory_held - memory;
-      node.free_gpus += t.gpus_held - gpus;
+      if (t.granted.gpu_memory == 0) node.free_gpus += t.gpus_held - gpus;
     });
     t.cores_held = cores;
     t.memory_held = memory;
@@ -102,7 +103,9 @@ struct Folder {
     close_all_of(t.id);
     add_energy(t, energy);
     t.before_resize.reset();
-    t.alive = t.parked = false;
+    t.alive = t.parked = t.mixed = false;
+    if (t.sliced) t.joules_between += t.sliced->joules;
+    t.sliced.reset();
     set_state(t, state);
     t.ended_at = view.now;
   }
@@ -157,16 +160,27 @@ struct Folder {
     auto& t = task(e.task);
     supersede_from(t, e.epoch);
     t.epochs.push_back({e.epoch, e.attempt, e.metrics, view.now, e.seconds, e.energy, e.profile, t.granted,
-                        e.startup, t.phase, t.work});
+                        e.startup, t.phase, t.work, std::exchange(t.mixed, false)});
+    t.sliced.reset();
     if (e.energy)
       t.energy_source = e.energy->source;
     else
       t.energy_complete = false;
   }
+  void operator()(const SliceEnded& e) {
+    auto& t = task(e.task);
+    if (!e.energy) return;
+    if (!t.sliced)
+      t.sliced = e.energy;
+    else
+      t.sliced->joules += e.energy->joules;
+  }
   void operator()(const CheckpointTaken& e) { close(e.decision); }
   void operator()(const SystemChanged& e) {
     // The Resize took the resources when it was decided; what was really granted may be less.
     auto& t = task(e.task);
+    if (const auto found = view.open.find(e.decision); found != view.open.end())
+      t.mixed |= std::holds_alternative<Retune>(found->second.body) && !(t.granted == e.granted);
     close(e.decision);
     t.before_resize.reset();
     if (t.alive && !t.parked) take(t, e.granted);
@@ -228,6 +242,7 @@ struct Folder {
     t.phase = d.phase;
     t.work = d.work;
     t.nodes_wanted = d.nodes;
+    t.slices = d.slices;
     t.released = t.evicted = false;
     if (t.alive) rest(t);
     set_state(t, TaskState::waiting);
@@ -262,6 +277,7 @@ struct Folder {
     take(t, d.granted);
     t.parked = false;
   }
+  void operator()(const Retune& d) { task(d.task).slices = d.slices; }
   void operator()(const Stop& d) {
     auto& t = task(d.task);
     t.evicted = d.again;
@@ -287,7 +303,7 @@ struct Folder {
 bool has_outcome(const DecisionBody& body) {
   return std::holds_alternative<Start>(body) || std::holds_alternative<Resize>(body) ||
          std::holds_alternative<Stop>(body) || std::holds_alternative<TakeCheckpoint>(body) ||
-         std::holds_alternative<Wake>(body);
+         std::holds_alternative<Retune>(body) || std::holds_alternative<Wake>(body);
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ struct EpochRecord {
   Seconds startup;  // of `seconds`
   Phase phase = Phase::none;
   std::int32_t work = -1;
+  bool mixed = false;  // it ran in more than one configuration; `granted` is the last
 
   Seconds working() const { return seconds - startup; }
 };
@@ -54,7 +55,10 @@ struct TaskView {
   int priority = 0;
   Phase phase = Phase::none;
   std::int32_t work = -1;
-  int cores_held = 0;  // of `granted`, what is its own now, on each of its nodes
+  bool slices = false;           // its controller wants to hear of parts of its epochs
+  bool mixed = false;            // the present epoch has run in more than one configuration
+  std::optional<Energy> sliced;  // what the present epoch's slices used so far
+  int cores_held = 0;            // of `granted`, what is its own now, on each of its nodes
   Bytes memory_held = 0;
   int gpus_held = 0;
   bool alive = false;     // an attempt is starting, running, waiting or stopping

@@ -32,13 +32,15 @@ Amount held_by(const TaskView& task) {
   return {task.cores_held * std::int64_t{1000}, task.memory_held, task.gpus_held, 0};
 }
 
+// On a cluster GPUs are whole: nobody shares one yet (gpu_memory).
 Resources wanted_of(const TaskView& task) {
-  if (task.options.empty()) return task.wanted;
-  return std::min_element(task.options.begin(), task.options.end(),
-                          [](const Option& a, const Option& b) {
-                            return a.resources.cores * a.seconds < b.resources.cores * b.seconds;
-                          })
-      ->resources;
+  Resources wanted = task.wanted;
+  if (!task.options.empty())
+    wanted = std::min_element(task.options.begin(), task.options.end(), [](const Option& a, const Option& b) {
+               return a.resources.cores * a.seconds < b.resources.cores * b.seconds;
+             })->resources;
+  wanted.gpu_memory = 0;
+  return wanted;
 }
 
 TaskWish wish_of(const View& view, const TaskView& task) {

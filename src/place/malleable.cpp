@@ -56,7 +56,22 @@ std::optional<std::size_t> quicker(const std::vector<Option>& options, std::size
 struct Free {
   int cores = 0;
   Bytes memory = 0;
+  int gpus = 0;  // as the tasks that wait ask for them: whole ones, or places on shared ones
 };
+
+// Tasks that share GPUs (gpu_memory) find places on them: so many on each as its memory holds. One run's
+// tasks ask for alike places; beside tasks of another size a GPU counts as taken.
+int free_gpus(const View& view, const NodeView& node, Bytes gpu_memory) {
+  if (gpu_memory == 0) return node.free_gpus;
+  const auto places = static_cast<int>(node.capacity.gpu_memory / gpu_memory);
+  int taken = 0, own = 0;
+  for (TaskId id : view.holding) {
+    const auto& task = task_at(view, id);
+    if (!task.is_on(node.id)) continue;
+    (task.granted.gpu_memory == gpu_memory ? taken : own) += task.gpus_held;
+  }
+  return (node.capacity.gpus - own) * places - taken;
+}
 
 struct Candidate {
   const TaskView* task;
@@ -65,8 +80,10 @@ struct Candidate {
   std::size_t node = 0;
 
   Bytes more_memory(std::size_t option) const { return options[option].resources.memory - task->memory_held; }
+  int more_gpus(std::size_t option) const { return options[option].resources.gpus - task->gpus_held; }
   bool fits(std::size_t option, const Free& free) const {
-    return options[option].resources.cores <= free.cores && more_memory(option) <= free.memory;
+    return options[option].resources.cores <= free.cores && more_memory(option) <= free.memory &&
+           more_gpus(option) <= free.gpus;
   }
   double left(std::size_t option) const {
     return static_cast<double>(task->epochs_left) * options[option].seconds;
@@ -76,7 +93,8 @@ struct Candidate {
 class Step {
  public:
   Step(const View& view, const MalleableOptions& limits) : view_(view), limits_(limits) {
-    for (const auto& node : view.nodes) free_.push_back({node.free_cores, node.free_memory});
+    for (const auto& node : view.nodes)
+      free_.push_back({node.free_cores, node.free_memory, free_gpus(view, node, shared_memory())});
   }
 
   std::vector<DecisionBody> run() {
@@ -90,6 +108,15 @@ class Step {
   }
 
  private:
+  // What the first task that waits wants of a GPU it shares; 0: whole GPUs.
+  Bytes shared_memory() const {
+    for (TaskId id : view_.waiting) {
+      const auto& task = task_at(view_, id);
+      return task.options.empty() ? task.wanted.gpu_memory : task.options.front().resources.gpu_memory;
+    }
+    return 0;
+  }
+
   void stop_unwanted() {
     for (TaskId id : view_.holding) stopping_ |= task_at(view_, id).state == TaskState::stopping;
     for (auto& stop : stops_of_unwanted(view_)) out_.push_back(std::move(stop));
@@ -143,10 +170,12 @@ class Step {
     c.node = node;
     free_[node].cores -= c.options[*c.granted].resources.cores;
     free_[node].memory -= c.more_memory(*c.granted);
+    free_[node].gpus -= c.more_gpus(*c.granted);
   }
   void put_back(Candidate& c) {
     free_[c.node].cores += c.options[*c.granted].resources.cores;
     free_[c.node].memory += c.more_memory(*c.granted);
+    free_[c.node].gpus += c.more_gpus(*c.granted);
   }
 
   void block(const Candidate& c) {
@@ -154,6 +183,7 @@ class Step {
     blocked_ = true;
     int least = std::numeric_limits<int>::max();
     for (const auto& option : c.options) least = std::min(least, option.resources.cores);
+    // Held tasks keep their GPUs too, where their memory is.
     blocked_by_memory_ =
         std::any_of(free_.begin(), free_.end(), [&](const Free& free) { return least <= free.cores; });
   }

@@ -52,6 +52,33 @@ TEST_F(MalleableTest, StopsTheTasksOfACancelledJobOnceAndStartsNoMore) {
   EXPECT_TRUE(step().empty());
 }
 
+TEST_F(MalleableTest, GpusAreDealtOutOnceAndAHeldTaskKeepsItsOwn) {
+  happens(NodeJoined{0, "here", {8, 0, 1.0, 2, 40 * kGiB}});
+  happens(JobSubmitted{0, {}});
+  for (TaskId id = 0; id < 3; ++id) decide(Request{id, 0, {.cores = 1, .gpus = 1}});
+  auto decided = step();
+  ASSERT_EQ(decided.size(), 2u) << "there are two GPUs";
+  happens(TaskStarted{0, 1, 0, 1, 1, {}});
+  happens(EpochEnded{0, 1, 1, {}, Seconds{1}, {}, {}});
+  decide(Hold{0, 1});
+  EXPECT_TRUE(step().empty()) << "the held task's weights are on its GPU";
+  happens(TaskEnded{1, 1, {}});
+  decided = step();
+  ASSERT_EQ(decided.size(), 1u);
+  EXPECT_EQ(std::get<Start>(decided[0]).task, 2);
+}
+
+TEST_F(MalleableTest, TasksThatSayHowMuchOfAGpuTheyNeedShareIt) {
+  happens(NodeJoined{0, "here", {16, 0, 1.0, 2, 40 * kGiB}});
+  happens(JobSubmitted{0, {}});
+  const Resources part{.cores = 1, .gpus = 1, .gpu_memory = 15 * kGiB};
+  for (TaskId id = 0; id < 6; ++id) decide(Request{id, 0, part});
+  EXPECT_EQ(step().size(), 4u) << "two times 15 GiB on each of two GPUs with 40";
+  happens(TaskEnded{2, 1, {}});
+  EXPECT_EQ(std::get<Start>(step().at(0)).task, 4);
+  EXPECT_TRUE(step().empty());
+}
+
 TEST_F(MalleableTest, AJobOfSeveralNodesFailsAtOnceAndIsInNobodysWay) {
   happens(NodeJoined{0, "here", {4, 0, 1.0}});
   happens(NodeJoined{1, "there", {4, 0, 1.0}});

@@ -63,6 +63,10 @@ void Client::ready() {
   send(Ready{});
 }
 
+void Client::progress(double share) {
+  send(Progress{share});
+}
+
 void Client::checkpointed(std::int64_t epoch) {
   send(Checkpointed{epoch});
 }

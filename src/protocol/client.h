@@ -26,6 +26,7 @@ class Client {
 
   Begin hello(const Hello&);
   void ready();
+  void progress(double share);  // of the epoch that is done
   // Reports an epoch and waits until it is durable.
   Answer report(const Epoch&);
   void checkpointed(std::int64_t epoch);

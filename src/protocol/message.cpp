@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/error.h"
 #include "base/text.h"
 
 namespace tandem::protocol {
@@ -203,7 +204,14 @@ Resources resources_of(const Fields& fields) {
   resources.speed = speed.get<double>();
   if (!(resources.speed > 0 && resources.speed <= 1))
     refuse("'speed' of {} is {}, but must be above 0 and at most 1", fields.where, resources.speed);
-  return resources;
+  try {
+    Json given = fields.json;
+    for (auto item = given.begin(); item != given.end();)
+      item = item->is_null() ? given.erase(item) : std::next(item);
+    return resources_from_json(given);
+  } catch (const SystemError& error) {
+    refuse("{}: {}", fields.where, error.what());
+  }
 }
 
 Values hyper_of(const Fields& fields) {
@@ -242,6 +250,13 @@ Hello hello_of(const Fields& fields) {
 
 Epoch epoch_of(const Fields& fields) {
   return {fields.optional_whole("epoch", 1), metrics_of(fields.object("metrics"))};
+}
+
+Progress progress_of(const Fields& fields) {
+  const Json& share = fields.at("share");
+  if (!share.is_number() || !(share.get<double>() > 0 && share.get<double>() <= 1))
+    refuse("'share' of {} must be above 0 and at most 1, not {}", fields.where, printable(share.dump(), 80));
+  return {share.get<double>()};
 }
 
 Begin begin_of(const Fields& fields) {
@@ -295,8 +310,16 @@ OrderedJson json_of(const Ready&) {
   return {{"type", "ready"}};
 }
 
+OrderedJson json_of(const Progress& progress) {
+  return {{"type", "progress"}, {"share", progress.share}};
+}
+
 OrderedJson json_of(const Resources& resources) {
-  return {{"cores", resources.cores}, {"memory", resources.memory}, {"speed", resources.speed}};
+  OrderedJson out{{"cores", resources.cores}, {"memory", resources.memory}, {"speed", resources.speed}};
+  const nlohmann::json all = to_json(resources);
+  for (const auto& [key, value] : all.items())
+    if (!out.contains(key)) out[key] = value;
+  return out;
 }
 
 OrderedJson json_of(const Begin& begin) {
@@ -350,7 +373,8 @@ FromProgram parse_from_program(std::string_view line) {
   if (type == "epoch") return epoch_of({json, "the epoch report"});
   if (type == "checkpointed") return Checkpointed{Fields{json, "checkpointed"}.whole("epoch", 1)};
   if (type == "ready") return Ready{};
-  refuse_type(type, "a program", {"hello", "ready", "epoch", "checkpointed"});
+  if (type == "progress") return progress_of({json, "progress"});
+  refuse_type(type, "a program", {"hello", "ready", "progress", "epoch", "checkpointed"});
 }
 
 FromTandem parse_from_tandem(std::string_view line) {

@@ -57,6 +57,13 @@ struct Ready {
   bool operator==(const Ready&) const = default;
 };
 
+// So much of the epoch is done. Optional, as often as the program likes; nothing answers it. With it, GPU
+// settings are tried on slices of an epoch instead of whole ones.
+struct Progress {
+  double share = 0;  // of the epoch: above 0, at most 1
+  bool operator==(const Progress&) const = default;
+};
+
 // Answers `checkpoint: true`.
 struct Checkpointed {
   std::int64_t epoch = 0;
@@ -78,8 +85,9 @@ struct Begin {
   std::int64_t keep_checkpoints = 2;
   Values hyper;
   Resources system;
-  double drop = 0;      // share of each epoch's work it may leave out; 0: none (docs/protocol.md)
-  bool cloned = false;  // its folder holds another trial's checkpoint: go on from it with these hyperparameters
+  double drop = 0;  // share of each epoch's work it may leave out; 0: none (docs/protocol.md)
+  bool cloned =
+      false;  // its folder holds another trial's checkpoint: go on from it with these hyperparameters
   bool operator==(const Begin&) const = default;
 };
 
@@ -92,7 +100,7 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
-using FromProgram = std::variant<Hello, Epoch, Checkpointed, Ready>;
+using FromProgram = std::variant<Hello, Epoch, Checkpointed, Ready, Progress>;
 using FromTandem = std::variant<Begin, Answer>;
 
 // From a line without its newline; throws ProtocolError.

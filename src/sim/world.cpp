@@ -130,6 +130,7 @@ struct World::Carry {
   void operator()(const Request&) const {}
   void operator()(const Release&) const {}
   void operator()(const Learn&) const {}
+  void operator()(const Retune&) const { world.refuse(id, "GPUs cannot be set here"); }
   void operator()(const FinishJob&) const {}
 };
 

@@ -79,7 +79,9 @@ std::vector<Field> characterize_fields(const Catalogue& catalogue) {
   epochs.domains = Domains::few;
   epochs.store = level_of("epochs");
   row("system.nodes").instead = "is a factor of the experiment here: write experiment.nodes: [1, 2]";
-  row("system.gpus").instead = "is for training; experiments run on CPU cores so far";
+  for (const char* of_gpus : {"gpus", "gpu_memory", "gpu_power", "gpu_clock", "precision"})
+    row((std::string("system.") + of_gpus).c_str()).instead =
+        "is for training and tuning; experiments run on CPU cores so far";
   row("program.plain").instead = "is for training; an experiment needs programs that report";
   row("seed").instead = "an experiment has its seed among its settings: write experiment.seed";
   return {

@@ -86,6 +86,21 @@ void check_place(const Node* node, const PlaceSpec& place, const Resources& syst
     issues.add(work->at, "place.work", "means something beside a family only: give place.family too");
 }
 
+void check_gpus(const Node* node, int gpus, Issues& issues) {
+  if (!is_map(node)) return;
+  const Node* shared = node->find("gpu_memory");
+  for (const char* key : {"gpu_memory", "gpu_power", "gpu_clock"}) {
+    const Node* written = node->find(key);
+    if (written == nullptr) continue;
+    const std::string path = join_path("system", key);
+    if (gpus == 0) issues.add(written->at, path, "is of GPUs: ask for some with system.gpus");
+    if (shared != nullptr && written != shared && written->kind == Node::Kind::map)
+      issues.add(written->at, path,
+                 "cannot vary where GPUs are shared (gpu_memory): a GPU has one setting for all on it; "
+                 "give one value, or leave gpu_memory out");
+  }
+}
+
 std::string default_name(const Program& program) {
   if (program.built_in()) return program.model + "-" + program.dataset;
   const std::string name = file_name_as_name(program.command[0]);

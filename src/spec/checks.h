@@ -27,6 +27,8 @@ void check_program(const Node* program, const Program&, const Catalogue&, Issues
 // A plain program has no epochs.
 void check_plain(const Node& root, TrainJob&, Issues&);
 void check_place(const Node*, const PlaceSpec&, const Resources& system, Issues&);
+// What is said of GPUs needs some, and tasks that share one cannot each have its power or clock their way.
+void check_gpus(const Node* system, int gpus, Issues&);
 void check_energy(const Node* energy, const EnergySpec&, Issues&);
 
 // "lenet5-digits", or the command's base name with what a name may not hold turned into '-'.

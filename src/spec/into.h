@@ -32,6 +32,9 @@ template <class Unit>
 void assign(Quantity<Unit>& to, const Found& found) {
   to.value = std::get<double>(found);
 }
+inline void assign(Precision& to, const Found& found) {
+  to = precision_from(std::get<std::string>(found)).value_or(Precision::own);  // the table lists its choices
+}
 inline void assign(std::optional<std::int64_t>& to, const Found& found) {
   to = std::get<std::int64_t>(found);
 }
@@ -52,6 +55,10 @@ inline void assign(std::vector<std::int64_t>& to, const Found& found) {
 }
 inline void assign(std::vector<double>& to, const Found& found) {
   to.push_back(std::get<double>(found));
+}
+
+inline void assign(std::vector<Precision>& to, const Found& found) {
+  assign(to.emplace_back(), found);
 }
 
 // What a function that picks a member takes: PartOf<T& (P&)> is P.
@@ -105,8 +112,7 @@ Enter one_more_named(std::string Item::*name, List list) {
 
 // What names of the user's own look like, everywhere.
 inline constexpr const char* kName = "^[A-Za-z0-9_][A-Za-z0-9._-]*$";
-inline constexpr const char* kNameShape =
-    "letters, digits, . _ and -, beginning with a letter, a digit or _";
+inline constexpr const char* kNameShape = "letters, digits, . _ and -, beginning with a letter, a digit or _";
 inline constexpr std::size_t kLongestName = 64;
 
 template <class Entry>

@@ -41,6 +41,7 @@ TrainJob read_train(const Node& root, const Catalogue& catalogue, Issues& issues
   check_energy(root.find("energy"), job.energy, issues);
   check_plain(root, job, issues);
   check_place(root.find("place"), job.place, job.system, issues);
+  check_gpus(root.find("system"), job.system.gpus, issues);
   if (job.name.empty() && issues.empty()) job.name = default_name(job.program);
   return job;
 }
@@ -80,12 +81,6 @@ void check_objective(const Node* node, Objective& objective, Issues& issues) {
                         [](const Goal& goal) { return goal.maximise; });
 }
 
-template <class Number>
-void sort_unique(std::vector<Number>& numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-}
-
 // Somebody tried to give a domain; if that went wrong, it has been reported.
 bool tries_domains(const Node* table) {
   return table != nullptr &&
@@ -96,7 +91,7 @@ bool tries_domains(const Node* table) {
 
 bool varies(const TuneJob& job) {
   const auto& parameters = job.hyper.parameters;
-  return job.system.cores.size() > 1 || job.system.memory.size() > 1 || job.system.speed.size() > 1 ||
+  return varies(job.system) ||
          std::any_of(parameters.begin(), parameters.end(), [](const Parameter& parameter) {
            return parameter.domain.kind != Domain::Kind::choice || parameter.domain.choices.size() > 1;
          });
@@ -128,10 +123,9 @@ TuneJob read_tune(const Node& root, const Catalogue& catalogue, Issues& issues) 
   read_hyper_space(root.find("hyper"), root.find("constraints"), catalogue, job, issues);
   check_objective(root.find("objective"), job.objective, issues);
   check_energy(root.find("energy"), job.base.energy, issues);
-  check_place(root.find("place"), job.base.place, job.base.system, issues);
-  sort_unique(job.system.cores);
-  sort_unique(job.system.memory);
-  sort_unique(job.system.speed);
+  check_place(root.find("place"), job.base.place, {.gpus = job.system.gpus}, issues);
+  sort_choices(job.system);
+  check_gpus(root.find("system"), job.system.gpus, issues);
   if (is_map(&root)) check_varies(root, job, issues);
   job.base.epochs = job.search.max_epochs;
   job.base.seed = job.search.seed;
@@ -188,10 +182,9 @@ TuneJob read_characterize(const Node& root, const Catalogue& catalogue, Issues& 
   check_factors(root.find("hyper"), issues);
   read_hyper_space(root.find("hyper"), root.find("constraints"), catalogue, job, issues);
   check_energy(root.find("energy"), job.base.energy, issues);
-  check_place(root.find("place"), job.base.place, job.base.system, issues);
-  sort_unique(job.system.cores);
-  sort_unique(job.system.memory);
-  sort_unique(job.system.speed);
+  check_place(root.find("place"), job.base.place, {.gpus = job.system.gpus}, issues);
+  sort_choices(job.system);
+  check_gpus(root.find("system"), job.system.gpus, issues);
   if (is_map(&root)) check_varies(root, job, issues);
   settle_epochs(job);
   add_usual(catalogue, job);

@@ -122,6 +122,21 @@ TEST(Parse, APlainCommandHasNoEpochs) {
   expect_issue("kind: train\nprogram: {command: [date], folder: ../up}\n", "2:36: program.folder: ");
 }
 
+TEST(Parse, HowGpusAreSetSurvivesTheJournal) {
+  const auto job = good(kCommand +
+                        "system: {gpus: 2, gpu_memory: 20GiB, gpu_power: 300W, gpu_clock: 1.2GHz, "
+                        "precision: bf16}\n");
+  EXPECT_EQ(job.system, (Resources{1, 0, 1.0, 2, 20 * kGiB, Watts{300}, 1.2e9, Precision::bf16}));
+  EXPECT_EQ(train_job_from_json(to_json(job)), job);
+  expect_issue(kCommand + "system: {gpu_power: 300W}\n", "3:21: system.gpu_power: is of GPUs: ask for some");
+  expect_issue(kCommand + "system: {gpus: 1, gpu_power: 300}\n",
+               "3:30: system.gpu_power: '300' needs a unit");
+  expect_issue(kCommand + "system: {gpus: 1, gpu_clock: 0Hz}\n", "3:30: system.gpu_clock: must be above");
+  expect_issue(kCommand + "system: {gpus: 1, precision: fp8}\n",
+               "3:30: system.precision: 'fp8' is not one of: fp32, tf32, bf16, fp16");
+  expect_issue(kCommand + "system: {gpus: 1, gpu_power: {choice: [300W, 500W]}}\n", "system.gpu_power");
+}
+
 TEST(Parse, WhatASchedulerShouldKnowSurvivesTheJournal) {
   auto job =
       good(kCommand +

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "spec/field.h"
@@ -134,6 +135,26 @@ seed: 1
                 "job.yaml:13:10: limits.time: is for training; a search has budget.time for the whole job",
                 "job.yaml:14:1: seed: a search has its seed among its settings: write search.seed",
             }));
+}
+
+TEST(ParseTune, GpusHaveSettingsToChooseFrom) {
+  const auto job = good(kCommand + kFree +
+                        "system: {gpus: 1, gpu_power: {choice: [700W, 300W, 500W]}, "
+                        "gpu_clock: {choice: [1980MHz, 1.2GHz]}, precision: {choice: [bf16, fp32]}}");
+  EXPECT_EQ(job.system.gpus, 1);
+  EXPECT_EQ(job.system.gpu_power, (std::vector<double>{300, 500, 700}));
+  EXPECT_EQ(job.system.gpu_clock, (std::vector<double>{1.2e9, 1.98e9}));
+  EXPECT_EQ(job.system.precision, (std::vector<Precision>{Precision::fp32, Precision::bf16}));
+  EXPECT_EQ(tune_job_from_json(to_json(job)), job);
+  expect_issue(kCommand + kFree + "system: {gpu_power: {choice: [300W, 500W]}}",
+               "4:21: system.gpu_power: is of GPUs: ask for some");
+  expect_issue(kCommand + kFree + "system: {gpus: 1, gpu_memory: 8GiB, gpu_power: {choice: [300W, 500W]}}",
+               "4:48: system.gpu_power: cannot vary where GPUs are shared");
+}
+
+TEST(ParseTune, GpuSettingsAreReasonEnoughToSearch) {
+  const auto job = good(kCommand + "system: {gpus: 1, gpu_power: {choice: [300W, 500W]}}");
+  EXPECT_TRUE(varies(job.system));
 }
 
 TEST(ParseTune, ATrialRunsOnOneNode) {

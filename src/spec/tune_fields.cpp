@@ -119,8 +119,12 @@ Field system_field(Field system) {
   };
   vary("cores", "what the machine has", into([](TuneJob & job) -> auto& { return job.system.cores; }));
   vary("memory", "no limit", into([](TuneJob & job) -> auto& { return job.system.memory; }));
-  Field& gpus = field_at(system.fields, "gpus");
-  gpus = refused(gpus, "is for training; searches run on CPU cores so far");
+  vary("gpu_power", "as it is found", into([](TuneJob & job) -> auto& { return job.system.gpu_power; }));
+  vary("gpu_clock", "as it is found", into([](TuneJob & job) -> auto& { return job.system.gpu_clock; }));
+  vary("precision", "the program's own", into([](TuneJob & job) -> auto& { return job.system.precision; }));
+  field_at(system.fields, "gpus").store = into([](TuneJob & job) -> auto& { return job.system.gpus; });
+  field_at(system.fields, "gpu_memory").store =
+      into([](TuneJob & job) -> auto& { return job.system.gpu_memory; });
   Field& nodes = field_at(system.fields, "nodes");
   nodes = refused(nodes, "is for training; a trial of a search runs on one node");
   vary("speed", "full speed", into([](TuneJob & job) -> auto& { return job.system.speed; }));

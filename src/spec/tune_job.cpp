@@ -35,10 +35,35 @@ SystemSpace read_system(const json& from) {
     system.speed.push_back(not_negative(item, "speed"));
     if (system.speed.back() == 0 || system.speed.back() > 1) damaged("speed is not a share");
   }
+  read_whole(from, "gpus", system.gpus, 0);
+  read_whole(from, "gpu_memory", system.gpu_memory, 0);
+  for (const auto& item : list(from, "gpu_power", kMostSizes))
+    system.gpu_power.push_back(not_negative(item, "gpu_power"));
+  for (const auto& item : list(from, "gpu_clock", kMostSizes))
+    system.gpu_clock.push_back(not_negative(item, "gpu_clock"));
+  for (const auto& item : list(from, "precision", kMostSizes)) {
+    const auto precision = precision_from(word(item, "precision"));
+    if (!precision) damaged("precision is " + shown(item));
+    system.precision.push_back(*precision);
+  }
+  check_sorted(system.gpu_power, "gpu_power");
+  check_sorted(system.gpu_clock, "gpu_clock");
+  check_sorted(system.precision, "precision");
   check_sorted(system.cores, "cores");
   check_sorted(system.memory, "memory");
   check_sorted(system.speed, "speed");
   return system;
+}
+
+// What is not in the spec is left out, as journals of older versions have it.
+json system_json(const SystemSpace& system) {
+  json out = {{"cores", system.cores}, {"memory", system.memory}, {"speed", system.speed}};
+  if (system.gpus > 0) out["gpus"] = system.gpus;
+  if (system.gpu_memory > 0) out["gpu_memory"] = system.gpu_memory;
+  if (!system.gpu_power.empty()) out["gpu_power"] = system.gpu_power;
+  if (!system.gpu_clock.empty()) out["gpu_clock"] = system.gpu_clock;
+  for (const Precision precision : system.precision) out["precision"].push_back(name(precision));
+  return out;
 }
 
 SearchSpec read_search(const json& from) {
@@ -123,19 +148,36 @@ std::optional<Mode> mode_from(const std::string& written) {
   return std::nullopt;
 }
 
+void sort_choices(SystemSpace& system) {
+  const auto sort_unique = [](auto& list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  };
+  sort_unique(system.cores);
+  sort_unique(system.memory);
+  sort_unique(system.speed);
+  sort_unique(system.gpu_power);
+  sort_unique(system.gpu_clock);
+  sort_unique(system.precision);
+}
+
+bool varies(const SystemSpace& system) {
+  return system.cores.size() > 1 || system.memory.size() > 1 || system.speed.size() > 1 ||
+         system.gpu_power.size() > 1 || system.gpu_clock.size() > 1 || system.precision.size() > 1;
+}
+
 nlohmann::json to_json(const TuneJob& job) {
   json budget = json::object();
   if (job.budget.time) budget["time"] = job.budget.time->value;
   if (job.budget.energy) budget["energy"] = job.budget.energy->value;
-  json out = {
-      {"kind", "tune"},
-      {"base", to_json(job.base)},
-      {"hyper", to_json(job.hyper)},
-      {"system", {{"cores", job.system.cores}, {"memory", job.system.memory}, {"speed", job.system.speed}}},
-      {"search", search_json(job.search)},
-      {"objective", objective_json(job.objective)},
-      {"budget", budget},
-      {"mode", name(job.mode)}};
+  json out = {{"kind", "tune"},
+              {"base", to_json(job.base)},
+              {"hyper", to_json(job.hyper)},
+              {"system", system_json(job.system)},
+              {"search", search_json(job.search)},
+              {"objective", objective_json(job.objective)},
+              {"budget", budget},
+              {"mode", name(job.mode)}};
   out["similarity"] = job.similarity;
   if (job.hyper_cores) out["hyper_cores"] = *job.hyper_cores;
   if (job.warm_repetitions) out["warm_repetitions"] = *job.warm_repetitions;

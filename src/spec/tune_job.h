@@ -14,13 +14,22 @@
 namespace tandem::spec {
 
 // What the program may be given of the machine. An empty list: not in the spec; the tuner then uses what the
-// machine has (cores), or sets no limit (memory, speed). Sorted, no duplicates.
+// machine has (cores), sets no limit (memory, speed), or leaves it as it is (the others). Sorted, no
+// duplicates.
 struct SystemSpace {
   std::vector<int> cores;
   std::vector<Bytes> memory;
   std::vector<double> speed;
+  int gpus = 0;                   // of every trial
+  Bytes gpu_memory = 0;           // of each of them; 0: trials do not share GPUs
+  std::vector<double> gpu_power;  // watts
+  std::vector<double> gpu_clock;  // hertz
+  std::vector<Precision> precision;
   bool operator==(const SystemSpace&) const = default;
 };
+
+void sort_choices(SystemSpace&);
+bool varies(const SystemSpace&);  // has more than one choice of something
 
 struct SearchSpec {
   std::string algorithm = "hyperband";  // a name of search::algorithms()

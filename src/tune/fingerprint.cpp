@@ -74,8 +74,7 @@ double cpu_deviation(const KnownWork& work) {
 double epoch_seconds(const KnownWork& work) {
   if (work.first_seconds > 0 && usable(work.first_seconds)) return work.first_seconds;
   for (const Measured& measured : work.measured)
-    if (measured.system.cores == work.reference.cores && measured.system.speed == work.reference.speed)
-      return usable(measured.seconds) ? measured.seconds : 0;
+    if (same_pace(measured.system, work.reference)) return usable(measured.seconds) ? measured.seconds : 0;
   return 0;
 }
 

@@ -89,7 +89,9 @@ bool has_goal(const spec::TuneJob& job, const std::string& metric) {
 }
 
 std::string config_text(const Resources& system) {
-  return text(Resources{system.cores, 0, system.speed});
+  Resources shown = system;
+  shown.memory = 0;
+  return text(shown);
 }
 
 // What an epoch of the best trial would take in configurations it was not seen in: as an earlier job measured
@@ -99,9 +101,7 @@ std::vector<ConfigOutcome> expected_elsewhere(const Outcome& out, const View& vi
   const auto& best = view.tasks[static_cast<std::size_t>(out.trials[*out.best].task)];
   std::vector<ConfigOutcome> found;
   const auto add = [&](const Resources& system, double seconds) {
-    const auto same = [&](const ConfigOutcome& c) {
-      return c.system.cores == system.cores && c.system.speed == system.speed;
-    };
+    const auto same = [&](const ConfigOutcome& c) { return same_pace(c.system, system); };
     if (std::none_of(out.best_work.begin(), out.best_work.end(), same) &&
         std::none_of(found.begin(), found.end(), same))
       found.push_back({.system = system, .seconds = seconds});
@@ -110,19 +110,21 @@ std::vector<ConfigOutcome> expected_elsewhere(const Outcome& out, const View& vi
     for (const auto& option : best.options) add(option.resources, option.seconds);
   if (out.best_work.empty()) return found;
   std::map<std::int32_t, double> batches;
-  std::map<std::pair<int, double>, Resources> systems;
+  std::vector<Resources> systems;
   for (const auto& task : view.tasks)
     if (task.job == best.job && task.trial && task.work >= 0)
       batches.emplace(task.work, batch_of(task.trial->hyper));
   for (const auto& work : works)
-    for (const auto& config : work) systems[{config.system.cores, config.system.speed}] = config.system;
+    for (const auto& config : work)
+      if (std::none_of(systems.begin(), systems.end(),
+                       [&](const Resources& known) { return same_pace(known, config.system); }))
+        systems.push_back(config.system);
   const auto in = [](const std::vector<ConfigOutcome>& work, const Resources& system) {
-    return std::find_if(work.begin(), work.end(), [&](const ConfigOutcome& c) {
-      return c.system.cores == system.cores && c.system.speed == system.speed;
-    });
+    return std::find_if(work.begin(), work.end(),
+                        [&](const ConfigOutcome& c) { return same_pace(c.system, system); });
   };
   const auto& reference = out.best_work.front();
-  for (const auto& [key, system] : systems) {
+  for (const auto& system : systems) {
     std::vector<BatchSeen> seen;
     for (const auto& [number, batch] : batches) {
       const auto& work = works[static_cast<std::size_t>(number)];

@@ -29,4 +29,11 @@ bool fits_somewhere(const View& view, const Resources& wanted, int nodes) {
   });
 }
 
+Resources settable_somewhere(const View& view, Resources wanted) {
+  const auto any = [&](auto may) { return std::any_of(view.nodes.begin(), view.nodes.end(), may); };
+  if (!any([](const NodeView& node) { return node.capacity.gpu_power.value > 0; })) wanted.gpu_power = {};
+  if (!any([](const NodeView& node) { return node.capacity.gpu_clock > 0; })) wanted.gpu_clock = 0;
+  return wanted;
+}
+
 }  // namespace tandem::tune

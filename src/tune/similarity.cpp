@@ -35,7 +35,7 @@ double square(double x) {
 // Epochs the spread of a work was taken over.
 double epochs_of(const KnownWork& work) {
   for (const Measured& measured : work.measured)
-    if (measured.system.cores == work.reference.cores && measured.system.speed == work.reference.speed)
+    if (same_pace(measured.system, work.reference))
       return static_cast<double>(std::max<std::int64_t>(measured.epochs, 1));
   return kPriorEpochs;
 }

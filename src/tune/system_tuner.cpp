@@ -11,10 +11,32 @@ namespace {
 
 constexpr double kMemoryRoom = 1.5;       // over what was seen resident: peaks lie between the samples
 constexpr double kBenefitOfDoubt = 0.85;  // of a single measurement
+constexpr double kClearlyDearer = 1.05;
+constexpr double kLongEpoch = 3;  // seconds: several slices of half a second fit in
 
 bool has_goal(const spec::Objective& objective, const std::string& metric) {
   return std::any_of(objective.goals.begin(), objective.goals.end(),
                      [&](const spec::Goal& goal) { return goal.metric == metric; });
+}
+
+// Choices up to what may be set here; where nothing may be set (0), things stay as they are.
+void keep_settable(std::vector<double>& choices, double most) {
+  std::erase_if(choices, [&](double choice) { return choice > most; });
+  if (choices.empty()) choices.push_back(0);
+}
+
+// Most watts and highest clock first: what is found there tells which lower ones are worth a look.
+std::vector<Resources> every_configuration(const spec::SystemSpace& space) {
+  std::vector<Resources> out;
+  for (int cores : space.cores)
+    for (double speed : space.speed)
+      for (Bytes memory : space.memory)
+        for (Precision precision : space.precision)
+          for (auto clock = space.gpu_clock.rbegin(); clock != space.gpu_clock.rend(); ++clock)
+            for (auto power = space.gpu_power.rbegin(); power != space.gpu_power.rend(); ++power)
+              out.push_back(
+                  {cores, memory, speed, space.gpus, space.gpu_memory, Watts{*power}, *clock, precision});
+  return out;
 }
 
 }  // namespace
@@ -29,6 +51,9 @@ spec::SystemSpace on_node(const spec::SystemSpace& space, const NodeView& node) 
   }
   if (space.memory.empty()) out.memory.push_back(0);
   if (space.speed.empty()) out.speed.push_back(1.0);
+  keep_settable(out.gpu_power, node.capacity.gpu_power.value);
+  keep_settable(out.gpu_clock, node.capacity.gpu_clock);
+  if (space.precision.empty()) out.precision.push_back(Precision::own);
   return out;
 }
 
@@ -52,20 +77,21 @@ SystemTuner::SystemTuner(const spec::TuneJob& job, const NodeView& node, std::ve
       known_(std::move(known)),
       known_works_(make_similarity(job.similarity, known_)) {
   if (space_.cores.empty() || space_.memory.empty()) return;
-  reference_ = {space_.cores.front(), space_.memory.back(), space_.speed.back()};
+  reference_ = {space_.cores.front(),    space_.memory.back(),
+                space_.speed.back(),     space_.gpus,
+                space_.gpu_memory,       Watts{space_.gpu_power.back()},
+                space_.gpu_clock.back(), space_.precision.front()};
 }
 
 std::vector<Resources> SystemTuner::configurations(const Values& hyper) const {
   std::vector<Resources> out;
-  for (int cores : space_.cores)
-    for (double speed : space_.speed)
-      for (Bytes memory : space_.memory) {
-        Values with = hyper;
-        with["cores"] = std::int64_t{cores};
-        with["speed"] = speed;
-        with["memory"] = std::int64_t{memory};
-        if (spec::allowed(job_.hyper, with)) out.push_back({cores, memory, speed});
-      }
+  for (const Resources& system : every_configuration(space_)) {
+    Values with = hyper;
+    with["cores"] = std::int64_t{system.cores};
+    with["speed"] = system.speed;
+    with["memory"] = std::int64_t{system.memory};
+    if (spec::allowed(job_.hyper, with)) out.push_back(system);
+  }
   return out;
 }
 
@@ -138,21 +164,40 @@ Cost SystemTuner::expected(const Work& work, const Resources& system) const {
   return cost;
 }
 
+// Of configurations with as many cores: full speed, all watts and the highest clock are never slower; which
+// precision is quickest is tried.
+std::pair<Resources, Cost> SystemTuner::quickest(const Work& work,
+                                                 const std::vector<Resources>& systems) const {
+  Resources full = systems.front();
+  std::vector<Bytes> memories;
+  std::vector<Precision> precisions;
+  for (const auto& system : systems) {
+    full.speed = std::max(full.speed, system.speed);
+    full.gpu_power = std::max(full.gpu_power, system.gpu_power);
+    full.gpu_clock = std::max(full.gpu_clock, system.gpu_clock);
+    memories.push_back(system.memory);
+    if (std::find(precisions.begin(), precisions.end(), system.precision) == precisions.end())
+      precisions.push_back(system.precision);
+  }
+  std::sort(memories.begin(), memories.end());
+  full.memory = memory_for(&work, memories);
+  std::optional<std::pair<Resources, Cost>> best;
+  for (const Precision precision : precisions) {
+    full.precision = precision;
+    Cost cost = expected(work, full);
+    if (!cost.measured && precisions.size() > 1) cost.seconds *= kBenefitOfDoubt;
+    if (!best || cost.seconds < best->second.seconds) best = {full, cost};
+  }
+  return *best;
+}
+
 SystemPlan SystemTuner::plan_for_time(const std::vector<Resources>& all, std::int32_t number) const {
   const Work& work = works_[static_cast<std::size_t>(number)];
   std::map<int, std::vector<Resources>> by_cores;
   for (const auto& system : all) by_cores[system.cores].push_back(system);
   SystemPlan plan{{}, work.reused() ? Phase::reusing : Phase::settled, number};
   for (const auto& [cores, systems] : by_cores) {
-    double fastest = 0;
-    std::vector<Bytes> memories;
-    for (const auto& system : systems) {
-      fastest = std::max(fastest, system.speed);
-      memories.push_back(system.memory);
-    }
-    std::sort(memories.begin(), memories.end());
-    const Resources system{cores, memory_for(&work, memories), fastest};
-    const Cost cost = expected(work, system);
+    const auto [system, cost] = quickest(work, systems);
     plan.options.push_back({system, cost.seconds});
     // What an earlier job did not measure is predicted from what it did.
     if (!cost.measured && !work.reused()) plan.phase = Phase::probing;
@@ -165,6 +210,21 @@ double SystemTuner::cost(const Cost& of) const {
   return time_counts_ ? joules * of.seconds : joules;
 }
 
+// What an epoch costs falls and then rises as a GPU is given fewer watts: once the limit above was clearly
+// dearer than a higher one, lower ones are not worth a look.
+bool SystemTuner::past_the_best(const Work& work, const Resources& system) const {
+  std::optional<double> least, nearest;
+  for (auto watts = space_.gpu_power.rbegin(); watts != space_.gpu_power.rend(); ++watts) {
+    if (*watts <= system.gpu_power.value) break;
+    Resources higher = system;
+    higher.gpu_power.value = *watts;
+    if (!work.measured(higher)) continue;
+    nearest = cost(work.cost(higher, warmth()));
+    least = std::min(least.value_or(*nearest), *nearest);
+  }
+  return nearest && *nearest > kClearlyDearer * *least;
+}
+
 SystemPlan SystemTuner::plan_for_energy(const std::vector<Resources>& all, std::int32_t number) const {
   const Work& work = works_[static_cast<std::size_t>(number)];
   std::vector<Bytes> memories = space_.memory;
@@ -175,6 +235,7 @@ SystemPlan SystemTuner::plan_for_energy(const std::vector<Resources>& all, std::
     if (system.memory != memory) continue;
     const Cost of = work.cost(system, warmth());
     if (work.epochs(system) < job_.warm_repetitions.value_or(1)) {
+      if (!job_.warm_repetitions && past_the_best(work, system)) continue;
       // In the order of the grid; the ones that look quickest first when there are many.
       if (!unknown || (all.size() > 16 && of.seconds < unknown->seconds))
         unknown = Option{system, of.seconds};
@@ -183,9 +244,42 @@ SystemPlan SystemTuner::plan_for_energy(const std::vector<Resources>& all, std::
       best_cost = cost(of);
     }
   }
-  if (unknown) return {{*unknown}, Phase::probing, number};
+  if (unknown) return {{*unknown}, Phase::probing, number, worth_slicing(work)};
   if (!best) return {{{all.front(), 1.0}}, Phase::settled, number};
   return {{*best}, work.reused() ? Phase::reusing : Phase::settled, number};
+}
+
+// Where a slice is a small part of an epoch; shorter epochs are probed one by one.
+bool SystemTuner::worth_slicing(const Work& work) const {
+  const bool settings = space_.gpu_power.size() > 1 || space_.gpu_clock.size() > 1;
+  return settings && !job_.warm_repetitions && work.cost(reference_, warmth()).seconds > kLongEpoch;
+}
+
+void SystemTuner::saw(const TaskView& task, const SliceEnded& slice) {
+  const std::int32_t work = work_of(task.id);
+  if (work < 0 || slice.share <= 0) return;
+  EpochRecord whole{.seconds = slice.seconds / slice.share};
+  if (slice.energy) whole.energy = Energy{slice.energy->joules / slice.share, slice.energy->source};
+  whole.granted = task.granted;
+  if (works_[static_cast<std::size_t>(work)].add(whole, false)) ++shifts_;
+}
+
+std::optional<SlicePlan> SystemTuner::retune(const TaskView& task, const Values& hyper) const {
+  const std::int32_t work = work_of(task.id);
+  if (work < 0 || !task.slices) return std::nullopt;
+  // Only what can be changed while the program computes.
+  std::vector<Resources> within;
+  for (Resources system : configurations(hyper)) {
+    Resources now = system;
+    now.gpu_power = task.granted.gpu_power, now.gpu_clock = task.granted.gpu_clock;
+    if (same_pace(now, task.granted)) within.push_back(system);
+  }
+  if (within.empty()) return std::nullopt;
+  const auto plan = plan_for_energy(within, work);
+  const bool more = plan.phase == Phase::probing;
+  const Resources& next = plan.options.front().resources;
+  if (more && same_pace(next, task.granted)) return std::nullopt;
+  return SlicePlan{next, more};
 }
 
 // The work this profile belongs to: one of this job's, one like an earlier job's, or a new one.
@@ -210,6 +304,7 @@ void SystemTuner::ended(const TaskView& task, const Values& hyper) {
   }
   Work& work = works_[static_cast<std::size_t>(work_of_[task.id])];
   const bool first = work.trials == 1 && !known_before;
+  if (record.mixed) return;  // its slices were seen one by one
   if (work.add(record, first_of_process(task, task.epochs.size() - 1))) ++shifts_;
   if (!first) return;
   if (const auto match = known_works_->find(work.profile(machine_)); match && match->alike())

@@ -12,6 +12,9 @@
 // joules, or joules times seconds where both are goals. Memory is the smallest choice that holds what the
 // work was seen to use.
 //
+// GPU settings are probed on slices of an epoch where epochs are long and the program tells its progress (as
+// Zeus does): a slice is a part of an epoch in one configuration, scaled up.
+//
 // When the machine's load shifts, a work forgets and is probed again. One owner; pure.
 #pragma once
 
@@ -30,6 +33,13 @@ struct SystemPlan {
   std::vector<Option> options;  // empty: no configuration satisfies the constraints
   Phase phase = Phase::none;
   std::int32_t work = -1;
+  bool slices = false;  // GPU settings shall be tried on parts of the epoch: it is long
+};
+
+// How a task's GPUs shall be set in the middle of an epoch.
+struct SlicePlan {
+  Resources resources;
+  bool more = false;  // there is more to try
 };
 
 class SystemTuner {
@@ -40,6 +50,11 @@ class SystemTuner {
   SystemPlan plan(TaskId, const Values& hyper);
   // An epoch of the trial has ended; it is the last of task.epochs.
   void ended(const TaskView&, const Values& hyper);
+
+  // A part of an epoch has ended.
+  void saw(const TaskView&, const SliceEnded&);
+  // What its GPUs shall be set to for the next part; none: nothing changes.
+  std::optional<SlicePlan> retune(const TaskView&, const Values& hyper) const;
 
   // History: the trial was taken to be of this work; -1: it was not known.
   void assign(TaskId, std::int32_t work);
@@ -54,6 +69,9 @@ class SystemTuner {
   std::int32_t classify(const EpochRecord&, double batch);
   std::int32_t presumed(double batch) const;
   SystemPlan plan_for_time(const std::vector<Resources>&, std::int32_t work) const;
+  std::pair<Resources, Cost> quickest(const Work&, const std::vector<Resources>&) const;
+  bool worth_slicing(const Work&) const;
+  bool past_the_best(const Work&, const Resources&) const;
   double warmth() const;
   Cost expected(const Work&, const Resources&) const;
   SystemPlan plan_for_energy(const std::vector<Resources>&, std::int32_t work) const;  // and for warming
@@ -71,7 +89,8 @@ class SystemTuner {
   int shifts_ = 0;
 };
 
-// What of the spec's system space a node can give; cores that were not in the spec: 1, 2, 4 … and all.
+// What of the spec's system space a node can give; cores that were not in the spec: 1, 2, 4 … and all. Where
+// a GPU's power or clock may not be set, it is left as it is (0).
 spec::SystemSpace on_node(const spec::SystemSpace&, const NodeView&);
 // Is this epoch the first its process ran?
 bool first_of_process(const TaskView&, std::size_t epoch);

@@ -36,7 +36,7 @@ struct Step {
     }
     const TaskView* known = task_of(view, job.id);
     const TaskId id = known ? known->id : static_cast<TaskId>(view.tasks.size());
-    Request request{id, job.id, job.spec.system};
+    Request request{id, job.id, settable_somewhere(view, job.spec.system)};
     request.priority = job.spec.place.priority;
     request.nodes = job.spec.nodes;
     out.push_back(std::move(request));

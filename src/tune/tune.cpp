@@ -53,6 +53,7 @@ std::vector<DecisionBody> TuneController::step(const View& view, const Event& ev
   Tuning* tuning = of(view, event);
   if (!tuning) return out;
   if (const auto* epoch = std::get_if<EpochEnded>(&event.body)) tuning->epoch_ended(view, *epoch, out);
+  if (const auto* slice = std::get_if<SliceEnded>(&event.body)) tuning->slice_ended(view, *slice, out);
   if (const auto* failed = std::get_if<TaskFailed>(&event.body)) tuning->task_failed(view, failed->task, out);
   if (const auto* ended = std::get_if<TaskEnded>(&event.body)) tuning->task_ended(view, ended->task, out);
   if (std::holds_alternative<JobResumed>(event.body)) tuning->resumed(view, out);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.h"
 #include "tune/goals.h"
@@ -15,15 +16,22 @@ const TaskView& task_at(const View& view, TaskId id) {
   return view.tasks[static_cast<std::size_t>(id)];
 }
 
+// Before the names of what came with GPUs: a program may well have a hyperparameter called precision.
+constexpr const char* kOfGpus = "system.";
+constexpr const char *kGpuPower = "system.gpu_power", *kGpuClock = "system.gpu_clock",
+                     *kPrecision = "system.precision";
+
 bool is_system(const std::string& name) {
-  return name == "cores" || name == "memory" || name == "speed";
+  return name == "cores" || name == "memory" || name == "speed" || name.starts_with(kOfGpus);
 }
 
 template <class T>
 std::vector<Value> as_values(const std::vector<T>& list) {
   std::vector<Value> out;
   for (const T& item : list) {
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (std::is_same_v<T, Precision>)
+      out.emplace_back(std::string(name(item)));
+    else if constexpr (std::is_floating_point_v<T>)
       out.emplace_back(static_cast<double>(item));
     else
       out.emplace_back(static_cast<std::int64_t>(item));
@@ -52,6 +60,9 @@ spec::Space search_space(const spec::TuneJob& job, const NodeView& node) {
   add_choice(space, "cores", as_values(system.cores));
   add_choice(space, "memory", as_values(system.memory));
   add_choice(space, "speed", as_values(system.speed));
+  if (!job.system.gpu_power.empty()) add_choice(space, kGpuPower, as_values(system.gpu_power));
+  if (!job.system.gpu_clock.empty()) add_choice(space, kGpuClock, as_values(system.gpu_clock));
+  if (!job.system.precision.empty()) add_choice(space, kPrecision, as_values(system.precision));
   return space;
 }
 
@@ -66,6 +77,13 @@ Tuning::Tuning(JobId id, const View& view)
   if (system.cores.empty())
     throw UserError(fmt::format("system.cores: every choice is more than the {} cores of this machine",
                                 node_.capacity.cores));
+  if (system.gpus > node_.capacity.gpus)
+    throw UserError(fmt::format(
+        "system.gpus: {} asked for, and this machine has {} that can be used; see `tandem doctor`",
+        system.gpus, node_.capacity.gpus));
+  if (system.gpu_memory > node_.capacity.gpu_memory)
+    throw UserError(fmt::format("system.gpu_memory: {} is more than the {} of a GPU here",
+                                text_bytes(system.gpu_memory), text_bytes(node_.capacity.gpu_memory)));
   if (system.memory.empty())
     throw UserError(fmt::format("system.memory: every choice is more than the {} of this machine",
                                 text_bytes(node_.capacity.memory)));
@@ -95,11 +113,23 @@ Values Tuning::hyper_of(const search::Ask& ask) const {
 // Modes hyper and joint: one configuration for all of a trial's epochs.
 Resources Tuning::fixed_system(const search::Ask& ask) const {
   const auto system = on_node(job_.system, node_);
-  Resources out{job_.hyper_cores.value_or(system.cores.back()), system.memory.back(), system.speed.back()};
+  Resources out{job_.hyper_cores.value_or(system.cores.back()),
+                system.memory.back(),
+                system.speed.back(),
+                system.gpus,
+                system.gpu_memory,
+                Watts{system.gpu_power.back()},
+                system.gpu_clock.back(),
+                system.precision.front()};
   if (job_.mode != spec::Mode::joint) return out;
   out.cores = static_cast<int>(std::get<std::int64_t>(ask.point.at("cores")));
   out.memory = std::get<std::int64_t>(ask.point.at("memory"));
   out.speed = std::get<double>(ask.point.at("speed"));
+  const auto& point = ask.point;
+  if (point.contains(kGpuPower)) out.gpu_power.value = std::get<double>(point.at(kGpuPower));
+  if (point.contains(kGpuClock)) out.gpu_clock = std::get<double>(point.at(kGpuClock));
+  if (point.contains(kPrecision))
+    out.precision = precision_from(std::get<std::string>(point.at(kPrecision))).value_or(Precision::own);
   return out;
 }
 
@@ -127,6 +157,7 @@ Request Tuning::request(const View& view, const Trial& trial) {
     request.options = std::move(plan.options);
     request.phase = plan.phase;
     request.work = plan.work;
+    request.slices = plan.slices;
     if (!request.options.empty()) request.wanted = request.options.front().resources;
   } else {
     request.wanted = fixed_system(trial.ask);
@@ -183,6 +214,18 @@ void Tuning::epoch_ended(const View& view, const EpochEnded& e, std::vector<Deci
     out.push_back(Release{e.task, complete ? "it has run all its epochs" : "others do better", work});
   }
   go_on(view, out);
+}
+
+// Whether a slice's configuration was the right one, and what to try on the next.
+void Tuning::slice_ended(const View& view, const SliceEnded& e, std::vector<DecisionBody>& out) {
+  const auto& task = task_at(view, e.task);
+  const Trial* trial = trial_of(e.task);
+  if (!tuner_ || !trial || trial->state != State::running || task.state != TaskState::running) return;
+  tuner_->saw(task, e);
+  if (e.share == 0 || job(view).state != JobState::running || job(view).cancelled) return;
+  if (const auto next = tuner_->retune(task, task.trial->hyper))
+    out.push_back(
+        Retune{e.task, e.attempt, next->resources.gpu_power, next->resources.gpu_clock, next->more});
 }
 
 void Tuning::task_failed(const View& view, TaskId id, std::vector<DecisionBody>& out) {
@@ -287,6 +330,30 @@ TaskId Tuning::next_task(const View& view, const std::vector<DecisionBody>& out)
   return next;
 }
 
+// How many more trials find GPUs. Those of held ones can be had: they go on from their checkpoints.
+int Tuning::gpu_places(const View& view, const std::vector<DecisionBody>& out) const {
+  const auto& system = job_.system;
+  if (system.gpus == 0) return std::numeric_limits<int>::max();
+  int places = 0;
+  for (const auto& node : view.nodes) {
+    const Bytes each = system.gpu_memory > 0 ? node.capacity.gpu_memory / system.gpu_memory : 1;
+    places += static_cast<int>(node.capacity.gpus * each) / system.gpus;
+  }
+  const auto at_work = [&](TaskId id) { return task_at(view, id).state != TaskState::held; };
+  places -= static_cast<int>(std::count_if(view.holding.begin(), view.holding.end(), at_work));
+  const auto waits = [&](TaskId id) { return !task_at(view, id).alive; };
+  places -= static_cast<int>(std::count_if(view.waiting.begin(), view.waiting.end(), waits));
+  for (const auto& decision : out) {
+    const auto* request = std::get_if<Request>(&decision);
+    if (request && static_cast<std::size_t>(request->task) >= view.tasks.size()) --places;
+    if (const auto* hold = std::get_if<Hold>(&decision); hold && at_work(hold->task)) ++places;
+    if (const auto* release = std::get_if<Release>(&decision);
+        release && static_cast<std::size_t>(release->task) < view.tasks.size() && at_work(release->task))
+      ++places;
+  }
+  return places;
+}
+
 // Asks for as many as there will be cores for, once what was decided so far has happened.
 void Tuning::fill(const View& view, std::vector<DecisionBody>& out) {
   int free = 0, wanted = 0;
@@ -311,7 +378,7 @@ void Tuning::fill(const View& view, std::vector<DecisionBody>& out) {
       free += task_at(view, hold->task).cores_held;
     }
   }
-  while (wanted < free) {
+  for (int places = gpu_places(view, out); wanted < free && places > 0;) {
     const auto ask = searcher_->ask();
     if (!ask) return;
     if (static_cast<std::size_t>(ask->trial) == trials_.size()) {
@@ -323,6 +390,7 @@ void Tuning::fill(const View& view, std::vector<DecisionBody>& out) {
     trial.state = State::running;
     auto asked = request(view, trial);
     wanted += std::max(least(asked), 1);
+    --places;
     const bool impossible = tuner_ && asked.options.empty();
     out.push_back(std::move(asked));
     if (!impossible) continue;

@@ -23,6 +23,7 @@ class Tuning {
   // Decides: appends to `out`.
   void began(const View&, std::vector<DecisionBody>& out);
   void epoch_ended(const View&, const EpochEnded&, std::vector<DecisionBody>& out);
+  void slice_ended(const View&, const SliceEnded&, std::vector<DecisionBody>& out);
   void task_failed(const View&, TaskId, std::vector<DecisionBody>& out);
   void task_ended(const View&, TaskId, std::vector<DecisionBody>& out);
   void resumed(const View&, std::vector<DecisionBody>& out);
@@ -52,6 +53,7 @@ class Tuning {
   void note_success(Trial&, std::int64_t epoch, const std::vector<double>& values);
   void go_on(const View&, std::vector<DecisionBody>& out);
   void drop_held(std::vector<DecisionBody>& out);
+  int gpu_places(const View&, const std::vector<DecisionBody>& out) const;
   void fill(const View&, std::vector<DecisionBody>& out);
   bool end_if_due(const View&, std::vector<DecisionBody>& out);
   void finish(JobState, std::string reason, std::vector<DecisionBody>& out);

@@ -32,6 +32,8 @@ std::optional<search::Verdict> verdict_in(std::span<const Decision> decisions, T
 
 void Tuning::remember(const View& view, const Event& event, std::span<const Decision> decisions) {
   if (const auto* epoch = std::get_if<EpochEnded>(&event.body)) remember_epoch(view, *epoch, decisions);
+  if (const auto* slice = std::get_if<SliceEnded>(&event.body); slice && tuner_ && trial_of(slice->task))
+    tuner_->saw(task_at(view, slice->task), *slice);
   if (const auto* failed = std::get_if<TaskFailed>(&event.body)) remember_end(view, failed->task, decisions);
   if (const auto* ended = std::get_if<TaskEnded>(&event.body)) remember_end(view, ended->task, decisions);
   if (std::holds_alternative<DecisionRefused>(event.body))

@@ -15,11 +15,6 @@ constexpr double kSurprising = 1.6;
 constexpr int kSurprisesToBelieve = 3;
 constexpr Seconds kHiccup{0.1};  // starting and ending programs delay others by up to this: no surprise
 
-// Memory is a limit, not a speed.
-bool same_speed(const Resources& a, const Resources& b) {
-  return a.cores == b.cores && a.speed == b.speed;
-}
-
 }  // namespace
 
 void Work::Sums::add(const EpochRecord& record) {
@@ -44,7 +39,7 @@ double usual_share(int cores) {
 
 const Work::Configuration* Work::find(const Resources& system) const {
   for (const auto& configuration : configurations_)
-    if (same_speed(configuration.system, system)) return &configuration;
+    if (same_pace(configuration.system, system)) return &configuration;
   return nullptr;
 }
 
@@ -95,7 +90,7 @@ bool Work::add(const EpochRecord& record, bool first) {
   if (surprising != 0 && !shifted) ++sums.doubtful;
   if (const auto found = record.profile.rates.find("resident-bytes"); found != record.profile.rates.end())
     memory_ = std::max(memory_, static_cast<Bytes>(found->second));
-  if (first && same_speed(record.granted, reference_))
+  if (first && same_pace(record.granted, reference_))
     for (const auto& [name, value] : record.profile.rates) {
       auto& rate = rates_[name];
       rate.sum += value;
@@ -108,7 +103,7 @@ bool Work::add(const EpochRecord& record, bool first) {
 void Work::adopt(const KnownWork& known) {
   const auto* mine = find(reference_);
   const auto theirs = std::find_if(known.measured.begin(), known.measured.end(), [&](const Measured& m) {
-    return same_speed(m.system, known.reference) && m.seconds > 0;
+    return same_pace(m.system, known.reference) && m.seconds > 0;
   });
   if (!mine || theirs == known.measured.end()) return;
   const bool firsts = known.first_seconds > 0 && !mine->first.seconds.empty();
@@ -166,14 +161,22 @@ Cost Work::cost(const Resources& system, double elsewhere) const {
 double Work::predicted(const Resources& system, double elsewhere) const {
   if (configurations_.empty()) return usual_share(system.cores) / system.speed;
   std::vector<std::pair<int, double>> measured;  // at full speed
+  const auto sized_alike = [&](Resources other) {
+    other.cores = system.cores, other.speed = system.speed;
+    return same_pace(other, system);
+  };
+  const bool any = std::any_of(configurations_.begin(), configurations_.end(),
+                               [&](const Configuration& c) { return sized_alike(c.system); });
   for (const auto& configuration : configurations_)
-    measured.emplace_back(configuration.system.cores,
-                          cost_of(configuration, elsewhere).seconds * configuration.system.speed);
+    if (!any || sized_alike(configuration.system))
+      measured.emplace_back(configuration.system.cores,
+                            cost_of(configuration, elsewhere).seconds * configuration.system.speed);
   return std::max(stats::fit_speed_up(measured).seconds(system.cores), 1e-9) / system.speed;
 }
 
 KnownWork Work::profile(const std::string& machine) const {
-  KnownWork out{machine, batch_, {reference_.cores, 0, reference_.speed}, {}, {}, {}};
+  KnownWork out{machine, batch_, reference_, {}, {}, {}};
+  out.reference.memory = 0;
   for (const auto& [name, rate] : rates_) {
     const double n = static_cast<double>(rate.count), mean = rate.sum / n;
     out.rates[name] = mean;

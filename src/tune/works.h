@@ -4,7 +4,7 @@
 // Trials whose epochs cost alike are one work, whatever their other hyperparameters: same batch size and like
 // profile. They share what is learned, so that probing is paid once (HyperBand gives most trials one epoch).
 // Times of configurations nobody ran are predicted from those that were run: t(cores) = parallel / cores +
-// serial, inversely with speed.
+// serial, inversely with speed, from those with the same GPU settings and precision where there are any.
 //
 // The first epoch of a process often takes longer than later ones (PyTorch imports lazily: 7 s instead of 2
 // on one machine), so the two are kept apart: what later epochs take counts, and where only first ones were

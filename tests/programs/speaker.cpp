@@ -6,6 +6,7 @@
 //   speaker [--sleep-ms N] [--no-checkpoints] [--no-hello] [--report-past-the-end]
 //           [--crash-at E] [--kill-at E] [--hang-at E] [--nan-at E] [--garbage-at E] [--skip-at E] [--exit-at
 //           E]
+//           [--precision (says it can change it)] [--progress (four times an epoch)]
 //           [--silent] [--eat BYTES-at-epoch-1] [--fork] [--escape] [--deaf] [--say TEXT] [--crash-rank R]
 // In a gang rank 0 does all that; the others write down what they were told, and wait for its end.
 #include <fcntl.h>
@@ -172,6 +173,7 @@ int speak() {
     } else {
       protocol::Hello hello;
       if (!is("--no-checkpoints")) hello.durable_epoch = state.epoch;
+      if (is("--precision")) hello.can = {"precision"};
       begin = client->hello(hello);
     }
     take_fault_from(begin.hyper);
@@ -185,6 +187,7 @@ int speak() {
       if (is("--eat") && epoch == 1) eat(std::atoll(options["--eat"].c_str()));
       if (is("--sleep-ms"))
         ::usleep(static_cast<useconds_t>(std::atoi(options["--sleep-ms"].c_str())) * 1000);
+      for (double share = 0.25; is("--progress") && share <= 1; share += 0.25) client->progress(share);
       state.stirred =
           Random(state.stirred ^ static_cast<std::uint64_t>(begin.seed), static_cast<std::uint64_t>(epoch))
               .bits();
@@ -195,6 +198,8 @@ int speak() {
       const auto answer = client->report(report);
       if (answer.checkpoint) client->checkpointed(epoch);
       if (answer.system) std::printf("told: %d cores\n", answer.system->cores), std::fflush(stdout);
+      if (answer.system && is("--precision"))
+        std::printf("told: %s\n", name(answer.system->precision)), std::fflush(stdout);
       if (answer.stop) return 0;
     }
     save(state, "result");

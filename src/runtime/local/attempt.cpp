@@ -57,6 +57,12 @@ Ending judge(const Attempted& a, int code, int status, std::int64_t oom_kills) {
   return {true};
 }
 
+Moment after(Seconds span) {
+  using std::chrono::steady_clock;
+  return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
+                                   std::chrono::duration<double>(std::min(span.value, 1e8)));
+}
+
 std::map<std::string, std::string> environment_for(const Attempted& a) {
   const auto& begin = a.begin;
   std::map<std::string, std::string> out{

@@ -20,6 +20,7 @@
 namespace tandem::local {
 
 using Moment = std::chrono::steady_clock::time_point;
+Moment after(Seconds);  // from now; years at most
 
 // One process of an attempt, on one node.
 struct Seat {
@@ -39,9 +40,10 @@ struct Attempted {
   std::vector<Seat> seats;  // by rank; rank 0 speaks for all
   platform::Descriptor socket;
   protocol::LineReader lines;
-  Resources granted;     // on each node
-  bool counted = false;  // its memory is taken from what is free
-  bool rested = false;   // it was held since its last report
+  Resources granted;              // on each node
+  std::vector<std::size_t> gpus;  // the machine's, by number
+  bool counted = false;           // its memory is taken from what is free
+  bool rested = false;            // it was held since its last report
 
   bool gang() const { return seats.size() > 1; }
   bool held() const { return seats.front().cpus.empty(); }
@@ -53,6 +55,7 @@ struct Attempted {
   std::int64_t last_epoch = 0;      // last one this attempt reported (or resumed after)
   bool first_report = true;
   bool keeps_checkpoints = false;
+  bool sets_precision = false;    // it says that it can
   bool owes_answer = false;       // it has reported and waits
   std::optional<Resources> news;  // changed since its last answer
   std::optional<DecisionId> checkpoint_asked;
@@ -62,6 +65,14 @@ struct Attempted {
   bool may_stall() const { return !owes_answer && !told_to_stop && !verdict; }
   Seconds stall_after{600};
   Moment stretch_from, stall_at;
+  bool slices = false;  // its controller wants to hear of parts of its epochs
+  double progress = 0;  // of the present epoch, as far as it said
+  struct Slice {
+    double from_share = 0;  // of the epoch
+    Moment from;
+  };
+  std::optional<Slice> slice;  // none: it is settling
+  Moment settled_at, settling_from;
   std::optional<Moment> kill_at;
   off_t output_from = 0;  // where its part of the output file begins
 };

@@ -29,11 +29,6 @@ using std::chrono::steady_clock;
 
 constexpr int kSocketBuffer = 1 << 16;
 
-Moment after(Seconds span) {
-  return steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(
-                                   std::chrono::duration<double>(std::min(span.value, 1e8)));
-}
-
 Seconds since(Moment moment) {
   return {std::chrono::duration<double>(steady_clock::now() - moment).count()};
 }
@@ -68,7 +63,8 @@ std::vector<LocalNode> lanes_of(const LocalOptions& options) {
 
 }  // namespace
 
-LocalWorld::LocalWorld(LocalOptions options) : options_(std::move(options)), clocks_(options_.cpufreq) {
+LocalWorld::LocalWorld(LocalOptions options)
+    : options_(std::move(options)), clocks_(options_.cpufreq), gpus_(options_.gpus) {
   std::filesystem::create_directories(options_.folder);
   epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
   wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -102,6 +98,19 @@ std::vector<NodeJoined> LocalWorld::nodes() {
                    {static_cast<int>(node.cpus.size()), node.memory, 1.0},
                    node.type,
                    node.traits});
+  if (gpus_.size() == 0) return out;
+  // Alike, or as the smallest of them: what is granted must fit on any.
+  Resources& capacity = out.front().capacity;
+  capacity.gpus = static_cast<int>(gpus_.size());
+  for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+    const LocalGpu& has = gpus_.described(gpu);
+    capacity.gpu_memory = gpu == 0 ? has.memory : std::min(capacity.gpu_memory, has.memory);
+    capacity.gpu_power = gpu == 0 ? has.most_power : std::min(capacity.gpu_power, has.most_power);
+    capacity.gpu_clock = gpu == 0 ? has.most_clock : std::min(capacity.gpu_clock, has.most_clock);
+  }
+  out.front().traits.accelerator = gpus_.described(0).name;
+  // What was learned beside one type of GPU is not good beside another.
+  out.front().type += fmt::format(", {} x {}", gpus_.size(), gpus_.described(0).name);
   return out;
 }
 
@@ -127,8 +136,10 @@ struct LocalWorld::Carry {
   void operator()(const Continue& d) const {
     // One that was to be resized first, and was not, waits on: the refusal is on its way.
     if (Attempted* a = world.find(d.task, d.attempt);
-        a && !a->told_to_stop && d.epoch == a->last_epoch && !a->held())
+        a && !a->told_to_stop && d.epoch == a->last_epoch && !a->held()) {
+      a->slices = view.tasks.at(static_cast<std::size_t>(d.task)).slices;
       world.answer(*a);
+    }
   }
   void operator()(const Hold& d) const {
     if (Attempted* a = world.find(d.task, d.attempt)) world.hold(*a);
@@ -154,6 +165,12 @@ struct LocalWorld::Carry {
   void operator()(const Request&) const {}
   void operator()(const Release&) const {}
   void operator()(const Learn&) const {}
+  void operator()(const Retune& d) const {
+    if (world.find(d.task, d.attempt))
+      world.retune(id, d);
+    else
+      refuse_late();
+  }
   void operator()(const FinishJob&) const {}
 };
 
@@ -175,6 +192,7 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   a.granted = d.granted;
   a.drop = d.drop;
   a.counted_before = task.reported();
+  a.slices = task.slices;
   if (task.trial) a.cloned_at = task.trial->clone_epoch;
   a.plain = job.program.plain;
   a.stall_after = a.plain ? Seconds{std::numeric_limits<double>::infinity()} : job.limits.stall;
@@ -205,6 +223,11 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
 
 void LocalWorld::resize(DecisionId id, const Resize& d) {
   Attempted& a = *find(d.task, d.attempt);
+  if (d.granted.gpus != a.granted.gpus || d.granted.gpu_memory != a.granted.gpu_memory) {
+    refuse(id, fmt::format("{} asked for, but a program keeps the GPUs it was started with: {}",
+                           text(d.granted), text(a.granted)));
+    return;
+  }
   const auto cpus = cpus_for(a, d.granted);
   if (!cpus) {
     const Node& node = node_of(a.seats.front());
@@ -214,7 +237,13 @@ void LocalWorld::resize(DecisionId id, const Resize& d) {
     return;
   }
   try {
-    reseat(a, *cpus, d.granted);
+    set_gpus(a, a.granted, d.granted);
+    try {
+      reseat(a, *cpus, d.granted);
+    } catch (const SystemError&) {
+      set_gpus(a, d.granted, a.granted);
+      throw;
+    }
   } catch (const SystemError& e) {
     refuse(id, e.what());
     return;
@@ -266,6 +295,8 @@ void LocalWorld::answer(Attempted& a) {
   [[maybe_unused]] auto sent = ::send(a.socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   a.stretch_from = steady_clock::now();
   a.stall_at = after(a.stall_after);
+  a.progress = 0;
+  settle(a);
 }
 
 // ---- what programs say and do ----
@@ -316,6 +347,8 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
   const auto message = protocol::parse_from_program(line);
   if (const auto* hello = std::get_if<protocol::Hello>(&message)) {
     a.keeps_checkpoints = hello->durable_epoch.has_value();
+    a.sets_precision = std::count(hello->can.begin(), hello->can.end(), "precision") > 0;
+    if (!can_do(a)) return;
     // Without a checkpoint to go on from, it starts over and its new epochs supersede the old.
     a.last_epoch = a.begin.reported = hello->durable_epoch.value_or(0) > 0 ? a.counted_before : 0;
     if (hello->durable_epoch.value_or(0) < a.cloned_at) {
@@ -332,6 +365,7 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
     const auto [epoch, error] = number_report(a, *report);
     if (!error.empty()) throw protocol::ProtocolError(error);
     if (a.owes_answer) throw protocol::ProtocolError("it reported again without waiting for the answer");
+    if (!can_do(a)) return;
     a.owes_answer = true;
     a.first_report = false;
     if (epoch > a.begin.epochs) {
@@ -345,6 +379,8 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
     happened(EpochEnded{
         a.task, a.number, epoch, report->metrics, seconds, {}, {}, std::exchange(a.startup, Seconds{})});
     if (a.told_to_stop) answer(a);
+  } else if (const auto* progress = std::get_if<protocol::Progress>(&message)) {
+    progressed(a, progress->share);
   } else if (std::holds_alternative<protocol::Ready>(message)) {
     if (a.first_report) is_ready(a);
   } else if (const auto* taken = std::get_if<protocol::Checkpointed>(&message)) {
@@ -352,6 +388,16 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
       happened(
           CheckpointTaken{a.task, a.number, *std::exchange(a.checkpoint_asked, std::nullopt), taken->epoch});
   }
+}
+
+// A number that was computed otherwise than the spec says would be taken for what it is not.
+bool LocalWorld::can_do(Attempted& a) {
+  if (a.granted.precision == Precision::own || a.sets_precision) return true;
+  condemn(a, Failure::bad_report,
+          fmt::format("it is to compute in {} (system.precision), and does not say that it can change that "
+                      "(can: [\"precision\"] in its hello, docs/protocol.md); leave system.precision out",
+                      name(a.granted.precision)));
+  return false;
 }
 
 // What it does from here on is training.

@@ -7,6 +7,8 @@
 //   cores   sched_setaffinity over every thread, CPUs chosen by topology
 //   memory  cgroup v1 or v2, else RLIMIT_DATA of each process
 //   speed   cpufreq, else cgroup CPU quota, else refused
+//   GPUs    CUDA_VISIBLE_DEVICES with the names of its own, or of none; power and clocks by NVML
+//   (GpuSettings)
 // A gang is one process a node: rank 0 speaks, and its end is not the attempt's before all others ended too.
 // If one of them ends badly, the others are ended and the attempt has failed, once. Gangs are not measured: a
 // sensor follows one process.
@@ -20,6 +22,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,6 +35,7 @@
 #include "platform/cpufreq.h"
 #include "platform/topology.h"
 #include "runtime/local/attempt.h"
+#include "runtime/local/gpu_desk.h"
 
 namespace tandem::local {
 
@@ -56,7 +60,15 @@ struct LocalOptions {
   std::filesystem::path cpufreq = "/sys/devices/system/cpu";
   std::vector<LocalNode> nodes{};  // none: the whole machine is one
   int lanes = 1;                   // without `nodes`: so many nodes, each of them the whole machine
-  bool output_each = false;        // each task's output goes to its own folder, not to the run's
+  // Handed out by the first node; none where the machine has none, or is split into nodes.
+  std::vector<LocalGpu> gpus{};
+  // Sets a GPU's power limit and clock, 0: as they were found; what went wrong, or "". Nothing may be set
+  // where there is no such function: what a task asks for is then refused.
+  std::function<std::string(std::size_t gpu, Watts, double hertz)> set_gpu{};
+  // A GPU follows a new limit within a tenth of a second, and its energy counter moves in steps of up to
+  // that.
+  Seconds settling{0.2}, slice{0.5};
+  bool output_each = false;  // each task's output goes to its own folder, not to the run's
 };
 
 class LocalWorld final : public control::World {
@@ -97,6 +109,15 @@ class LocalWorld final : public control::World {
   std::optional<std::vector<std::vector<int>>> cpus_for(const Attempted&, const Resources&);
   void reseat(Attempted&, const std::vector<std::vector<int>>& cpus, const Resources&);
   void restore_clock(Seat&);
+  // GPUs (world_gpus.cpp)
+  std::string take_gpus(Attempted&, const Resources&);  // why not
+  void set_gpus(const Attempted&, const Resources& former,
+                const Resources&);  // all of them, or SystemError and none
+  void release_gpus(Attempted&);
+  void retune(DecisionId, const Retune&);
+  void progressed(Attempted&, double share);
+  void settle(Attempted&);
+  std::map<std::string, std::string> gpu_environment(const Attempted&) const;
   void kill_group(Attempted&);
   void kill_marked(const Attempted&);
   bool seat_ended(Attempted&, std::size_t rank);  // true: that was the last of them
@@ -105,6 +126,7 @@ class LocalWorld final : public control::World {
   void heard(Attempted&);
   void heard_line(Attempted&, const std::string& line);
   void is_ready(Attempted&);
+  bool can_do(Attempted&);  // false: it cannot do what its spec asks for, and is ended
   void condemn(Attempted&, Failure, const std::string& detail);
   void ended(TaskId, std::size_t rank);
   void check_deadlines();
@@ -132,6 +154,7 @@ class LocalWorld final : public control::World {
   platform::CpuFrequency clocks_;
   platform::Descriptor epoll_, wake_;
   std::vector<Node> nodes_;
+  GpuDesk gpus_;
   std::map<TaskId, std::unique_ptr<Attempted>> attempts_;  // the live ones
   std::vector<pid_t> to_reap_;
   std::multimap<double, DecisionId> wakes_;  // by wall clock

@@ -56,11 +56,11 @@ std::string LocalWorld::take_seats(Attempted& a, const Start& d) {
                                    : choose_cpus(options_.topology, node.free_cpus, d.granted.cores);
     const Bytes before = options_.lanes > 1 ? d.granted.memory * static_cast<Bytes>(a.seats.size() - 1) : 0;
     const Bytes free_memory = free_memory_for(seat) - before;
-    if (seat.cpus.empty() || d.granted.memory > free_memory || d.granted.gpus > 0)
-      return fmt::format("{} asked for, but only {} cores and {} are free{}", text(d.granted),
-                         node.free_cpus.size(), text_bytes(free_memory),
-                         d.granted.gpus > 0 ? "; GPUs are not handed out here yet" : "");
+    if (seat.cpus.empty() || d.granted.memory > free_memory)
+      return fmt::format("{} asked for, but only {} cores and {} are free", text(d.granted),
+                         node.free_cpus.size(), text_bytes(free_memory));
   }
+  if (const std::string why = take_gpus(a, d.granted); !why.empty()) return why;
   for (const Seat& seat : a.seats) {
     for (int cpu : seat.cpus) node_of(seat).free_cpus.erase(cpu);
     free_memory_for(seat) -= d.granted.memory;
@@ -114,12 +114,14 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
   if (!output) throw_errno("opening " + file.string());
   a.output_from = ::lseek(output.get(), 0, SEEK_END);
 
+  set_gpus(a, Resources{}, a.granted);
   platform::Launch launch;
   launch.arguments = job.program.built_in()
                          ? std::vector<std::string>{options_.trainer,  "train",     "--model",
                                                     job.program.model, "--dataset", job.program.dataset}
                          : job.program.command;
   launch.environment = environment_for(a);
+  launch.environment.merge(gpu_environment(a));
   auto& all_cpus = launch.environment["TANDEM_CPUS"];
   for (const auto& cpu : options_.topology.cpus)
     all_cpus += (all_cpus.empty() ? "" : ",") + std::to_string(cpu.id);
@@ -290,6 +292,7 @@ bool LocalWorld::seat_ended(Attempted& a, std::size_t rank) {
 }
 
 void LocalWorld::release(Attempted& a) {
+  release_gpus(a);
   for (Seat& seat : a.seats) {
     restore_clock(seat);
     if (a.counted) {

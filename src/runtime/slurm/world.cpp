@@ -99,6 +99,7 @@ struct SlurmWorld::Carry {
   void operator()(const Request&) const {}
   void operator()(const Release&) const {}
   void operator()(const Learn&) const {}
+  void operator()(const Retune&) const { world.refuse(id, "GPUs cannot be set here"); }
   void operator()(const FinishJob&) const {}
 };
 

@@ -1,0 +1,49 @@
+#include "runtime/local/gpu_desk.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tandem::local {
+
+GpuDesk::GpuDesk(std::vector<LocalGpu> gpus) : gpus_(std::move(gpus)), used_(gpus_.size()) {}
+
+bool GpuDesk::has_room(std::size_t gpu, const Resources& wanted) const {
+  if (wanted.gpu_memory == 0) return unused(gpu);
+  return gpus_[gpu].memory - used_[gpu].memory >= wanted.gpu_memory;
+}
+
+std::optional<std::vector<std::size_t>> GpuDesk::take(const Resources& wanted) {
+  std::vector<std::size_t> order(gpus_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return used_[a].memory > used_[b].memory; });
+  std::erase_if(order, [&](std::size_t gpu) { return !has_room(gpu, wanted); });
+  if (order.size() < static_cast<std::size_t>(wanted.gpus)) return std::nullopt;
+  order.resize(static_cast<std::size_t>(wanted.gpus));
+  std::sort(order.begin(), order.end());
+  for (const std::size_t gpu : order) {
+    ++used_[gpu].tasks;
+    used_[gpu].memory += wanted.gpu_memory > 0 ? wanted.gpu_memory : gpus_[gpu].memory;
+  }
+  return order;
+}
+
+void GpuDesk::give_back(const std::vector<std::size_t>& gpus, const Resources& granted) {
+  for (const std::size_t gpu : gpus) {
+    --used_[gpu].tasks;
+    used_[gpu].memory -= granted.gpu_memory > 0 ? granted.gpu_memory : gpus_[gpu].memory;
+  }
+}
+
+int GpuDesk::free() const {
+  return static_cast<int>(
+      std::count_if(used_.begin(), used_.end(), [](const Use& use) { return use.tasks == 0; }));
+}
+
+std::string GpuDesk::visible(const std::vector<std::size_t>& gpus) const {
+  std::string out;
+  for (const std::size_t gpu : gpus) out += (out.empty() ? "" : ",") + gpus_[gpu].uuid;
+  return out;
+}
+
+}  // namespace tandem::local

@@ -1,0 +1,57 @@
+#include "runtime/local/gpu_desk.h"
+
+#include <gtest/gtest.h>
+
+namespace tandem::local {
+namespace {
+
+using Taken = std::optional<std::vector<std::size_t>>;
+
+GpuDesk two() {
+  return GpuDesk({{"GPU-a", "A", 40 * kGiB}, {"GPU-b", "A", 40 * kGiB}});
+}
+const Resources kWhole{.gpus = 1}, kPart{.gpus = 1, .gpu_memory = 15 * kGiB};
+
+TEST(GpuDesk, WholeGpusAreNobodyElses) {
+  GpuDesk desk = two();
+  EXPECT_EQ(desk.take(kWhole), (Taken{{0}}));
+  EXPECT_EQ(desk.take(kWhole), (Taken{{1}}));
+  EXPECT_EQ(desk.take(kWhole), std::nullopt);
+  EXPECT_EQ(desk.take(kPart), std::nullopt) << "a part of a GPU that somebody has whole";
+  EXPECT_EQ(desk.free(), 0);
+  desk.give_back({1}, kWhole);
+  EXPECT_EQ(desk.free(), 1);
+  EXPECT_EQ(desk.take(kPart), (Taken{{1}}));
+}
+
+TEST(GpuDesk, SharersFillOneGpuAsFarAsItsMemoryGoes) {
+  GpuDesk desk = two();
+  EXPECT_EQ(desk.take(kPart), (Taken{{0}}));
+  EXPECT_FALSE(desk.shared(0));
+  EXPECT_EQ(desk.take(kPart), (Taken{{0}}));
+  EXPECT_TRUE(desk.shared(0));
+  EXPECT_EQ(desk.take(kPart), (Taken{{1}})) << "three times 15 GiB are more than 40";
+  EXPECT_EQ(desk.take(kWhole), std::nullopt) << "both have somebody on them";
+  desk.give_back({1}, kPart);
+  EXPECT_EQ(desk.take(kWhole), (Taken{{1}}));
+}
+
+TEST(GpuDesk, SeveralOfOneTaskAreSeveralGpus) {
+  GpuDesk desk = two();
+  const Resources both{.gpus = 2, .gpu_memory = 30 * kGiB};
+  EXPECT_EQ(desk.take({.gpus = 3}), std::nullopt);
+  EXPECT_EQ(desk.take(both), (Taken{{0, 1}}));
+  EXPECT_EQ(desk.take(both), std::nullopt);
+  EXPECT_EQ(desk.visible({0, 1}), "GPU-a,GPU-b");
+  desk.give_back({0, 1}, both);
+  EXPECT_EQ(desk.free(), 2);
+}
+
+TEST(GpuDesk, NoneAskedForIsNoneGiven) {
+  GpuDesk desk({});
+  EXPECT_EQ(desk.take({}), (Taken{std::vector<std::size_t>{}}));
+  EXPECT_EQ(desk.visible({}), "");
+}
+
+}  // namespace
+}  // namespace tandem::local

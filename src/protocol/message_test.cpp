@@ -103,7 +103,7 @@ TEST(Message, AnUnknownTypeNamesTheKnownOnes) {
   const auto said = complaint(R"({"type":"epohc"})");
   expect_says(said, "unknown type 'epohc'");
   expect_says(said, "did you mean 'epoch'");
-  expect_says(said, "hello, ready, epoch, checkpointed");
+  expect_says(said, "hello, ready, progress, epoch, checkpointed");
   expect_says(complaint_of_tandem(R"({"type":"stop"})"), "begin, answer");
   expect_says(complaint(R"({"epoch":1})"), "has no 'type'");
   expect_says(complaint(R"({"type":7})"), "'type' of the line must be text, not 7");

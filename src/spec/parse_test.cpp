@@ -134,7 +134,8 @@ TEST(Parse, HowGpusAreSetSurvivesTheJournal) {
   expect_issue(kCommand + "system: {gpus: 1, gpu_clock: 0Hz}\n", "3:30: system.gpu_clock: must be above");
   expect_issue(kCommand + "system: {gpus: 1, precision: fp8}\n",
                "3:30: system.precision: 'fp8' is not one of: fp32, tf32, bf16, fp16");
-  expect_issue(kCommand + "system: {gpus: 1, gpu_power: {choice: [300W, 500W]}}\n", "system.gpu_power");
+  expect_issue(kCommand + "system: {gpus: 1, gpu_power: {choice: [300W, 500W]}}\n",
+               "3:30: system.gpu_power: ");
 }
 
 TEST(Parse, WhatASchedulerShouldKnowSurvivesTheJournal) {
@@ -203,7 +204,9 @@ limits: {stall: 10}
           "job.yaml:8:11: hyper.epochs: must be at least 1 and at most 1000000, not '0'",
           "job.yaml:10:10: system.cores: must be a whole number, not 'two'",
           "job.yaml:11:11: system.memory: '2048' needs a unit: write it like 2GiB",
-          "job.yaml:12:3: system.sped: unknown key; known are cores, memory, speed, gpus, nodes (did you "
+          "job.yaml:12:3: system.sped: unknown key; known are cores, memory, speed, gpus, gpu_memory, "
+          "gpu_power, "
+          "gpu_clock, precision, nodes (did you "
           "mean "
           "'speed'?)",
           "job.yaml:13:17: limits.stall: '10' needs a unit: write it like 90s, 10min or 2h",

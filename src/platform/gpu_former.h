@@ -30,6 +30,7 @@ std::optional<FormerSetting> parse_former(std::string_view line);
 // Only these characters are in the UUIDs of NVIDIA's GPUs; others would be dangerous in a file's name.
 bool is_plain_uuid(std::string_view);
 
+std::filesystem::path lock_file(const std::filesystem::path& folder, const std::string& uuid);
 std::filesystem::path former_file(const std::filesystem::path& folder, const std::string& uuid);
 // Whole or not at all. Throws SystemError.
 void write_former(const std::filesystem::path& folder, const FormerSetting&);

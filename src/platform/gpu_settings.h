@@ -69,12 +69,11 @@ class GpuSettings {
   };
 
   void repair(std::size_t gpu);
-  std::string take_lock(std::size_t gpu, Descriptor& lock);
   std::string put_leftover_back(std::size_t gpu);
-  std::string take(std::size_t gpu);                // into held_, with its former values as they are now
-  std::string guard(std::size_t gpu, bool unlock);  // the file and the guardian know it
+  std::string take_lock(std::size_t gpu, Descriptor& lock);
+  std::string take(std::size_t gpu);                      // into held_
+  std::string guard(std::size_t gpu, const GpuSetting&);  // the file and the guardian know what it was
   std::string set(std::size_t gpu, const GpuSetting&);
-  std::string let_go(std::size_t gpu);
   std::string name(std::size_t gpu) const;
 
   Nvml& nvml_;

@@ -27,6 +27,11 @@ std::string this_boot() {
   return std::string(next_word(rest));
 }
 
+// Written whole before it takes the other's name.
+fs::path fresh_file(const fs::path& folder, const std::string& uuid) {
+  return former_file(folder, uuid).string() + ".new";
+}
+
 // A file of ours that nobody else can have written. Throws SystemError.
 void must_be_ours(const Descriptor& file, const fs::path& path) {
   struct stat about {};
@@ -74,7 +79,7 @@ fs::path former_file(const fs::path& folder, const std::string& uuid) {
 }
 
 void write_former(const fs::path& folder, const FormerSetting& former) {
-  const fs::path file = former_file(folder, former.uuid), fresh = file.string() + ".new";
+  const fs::path file = former_file(folder, former.uuid), fresh = fresh_file(folder, former.uuid);
   ::unlink(fresh.c_str());  // of a writer that was killed; the GPU's lock keeps others away
   {
     const Descriptor out(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -106,8 +111,8 @@ std::optional<FormerSetting> read_former(const fs::path& folder, const std::stri
 }
 
 void remove_former(const fs::path& folder, const std::string& uuid) {
-  const fs::path file = former_file(folder, uuid);
-  if (::unlink(file.c_str()) != 0 && errno != ENOENT) throw_errno("removing " + file.string());
+  for (const fs::path& file : {former_file(folder, uuid), fresh_file(folder, uuid)})
+    if (::unlink(file.c_str()) != 0 && errno != ENOENT) throw_errno("removing " + file.string());
 }
 
 std::string put_back(Nvml& nvml, const FormerSetting& former) {

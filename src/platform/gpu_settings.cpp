@@ -107,7 +107,7 @@ std::string GpuSettings::put_leftover_back(std::size_t gpu) {
                          name(gpu), former->owner, text(*former), why);
     remove_former(options_.folder, uuid);
     if (changed)
-      repairs_.push_back(fmt::format("{} has {} again: a Tandem that was killed (pid {}) had changed it",
+      repairs_.push_back(fmt::format("{} has {} again: a Tandem that was killed (pid {}) left it changed",
                                      name(gpu), text(*former), former->owner));
     return "";
   } catch (const SystemError& error) {
@@ -167,7 +167,8 @@ std::string GpuSettings::check() {
          why;
 }
 
-// The file first: whoever is killed after this line leaves something to put back by.
+// The guardian first, then the file: whatever is killed in between, what is left to do is done by one of
+// them.
 std::string GpuSettings::guard(std::size_t gpu, const GpuSetting& wanted) {
   auto& held = held_.at(gpu);
   FormerSetting former = held.former;
@@ -177,13 +178,13 @@ std::string GpuSettings::guard(std::size_t gpu, const GpuSetting& wanted) {
   }
   former.unlock |= wanted.hertz.has_value();
   if (former == held.former) return "";
+  if (const auto why = guardian_.remember(former, held.lock.get()); !why.empty())
+    return fmt::format("{}: nothing was changed, because nobody would put it back: {}", name(gpu), why);
   try {
     write_former(options_.folder, former);
   } catch (const SystemError& error) {
-    return name(gpu) + ": " + error.what();
+    return also(name(gpu) + ": " + error.what(), guardian_.remember(held.former, held.lock.get()));
   }
-  if (const auto why = guardian_.remember(former, held.lock.get()); !why.empty())
-    return fmt::format("{}: nothing was changed, because nobody would put it back: {}", name(gpu), why);
   held.former = std::move(former);
   return "";
 }

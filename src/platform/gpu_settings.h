@@ -60,6 +60,7 @@ class GpuSettings {
   std::string check();
   // Whether this process may set the power limit, by setting the one there is once more. "" or why not.
   std::string try_power_limit(std::size_t gpu);
+  pid_t guardian() const { return guardian_.pid(); }  // -1: none was needed yet
 
  private:
   struct Held {

@@ -44,7 +44,7 @@ std::string trouble(const std::string& doing) {
   constexpr int kStatus = kGuardianOwner + 1;
   ::dup3(status, kStatus, O_CLOEXEC);
   ::close_range(kStatus + 1, ~0U, 0);
-  ::execv(argv[0], argv);
+  ::execvp(argv[0], argv);
   const int error = errno;
   [[maybe_unused]] auto told = ::write(kStatus, &error, sizeof(error));
   ::_exit(127);

@@ -93,11 +93,22 @@ std::string own_command() {
   return relative.starts_with("..") ? (own_folder() / "tandem").string() : relative;
 }
 
-fs::path trainer_program() {
-  for (const fs::path& candidate :
-       {own_folder() / "tandem-trainer", own_folder() / "../libexec/tandem/tandem-trainer"})
+namespace {
+
+fs::path program_of_ours(const fs::path& name) {
+  for (const fs::path& candidate : {own_folder() / name, own_folder() / "../libexec/tandem" / name})
     if (::access(candidate.c_str(), X_OK) == 0) return fs::weakly_canonical(candidate);
-  return "tandem-trainer";
+  return name;
+}
+
+}  // namespace
+
+fs::path trainer_program() {
+  return program_of_ours("tandem-trainer");
+}
+
+fs::path guardian_program() {
+  return program_of_ours("tandem-guardian");
 }
 
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& what,

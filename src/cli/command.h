@@ -48,6 +48,8 @@ Catalogue catalogue();
 
 // The trainer that belongs to this binary: beside it, in ../libexec/tandem, or in PATH.
 std::filesystem::path trainer_program();
+// The guardian of GPU settings, in the same places.
+std::filesystem::path guardian_program();
 // How a person calls this binary: "tandem" where PATH finds it, else its path from here.
 std::string own_command();
 // This binary's own folder.

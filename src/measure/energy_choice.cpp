@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "measure/gpu_meter.h"
 #include "measure/http_meter.h"
 #include "platform/powercap.h"
 
@@ -11,7 +12,7 @@ namespace {
 // What there is, and where not, why. A meter is made only when it is chosen.
 struct Found {
   platform::EnergyZones rapl;
-  std::shared_ptr<platform::Nvml> nvml;  // only with GPUs that all count energy
+  std::shared_ptr<platform::Nvml> nvml;  // only with GPUs that all tell their energy, or at least their power
   std::string why_no_nvml;
 };
 
@@ -20,10 +21,10 @@ Found look(const Surroundings& around) {
   found.rapl = platform::find_energy_zones(around.sys);
   std::shared_ptr<platform::Nvml> nvml = platform::Nvml::open(found.why_no_nvml, around.nvml);
   if (!nvml) return found;
-  for (const auto& gpu : nvml->gpus()) {
+  for (std::size_t gpu = 0; gpu < nvml->gpus().size(); ++gpu) {
     // A sum over some of the GPUs would look like the machine's and be too small.
-    if (!gpu.reports_energy) {
-      found.why_no_nvml = "GPU '" + gpu.name + "' has no energy counter (Volta or newer has)";
+    if (!nvml->gpus()[gpu].reports_energy && !nvml->watts(gpu)) {
+      found.why_no_nvml = "GPU '" + nvml->gpus()[gpu].name + "' tells neither its energy nor its power";
       return found;
     }
   }
@@ -68,7 +69,7 @@ std::unique_ptr<Meter> best_meter(const spec::EnergySpec& spec, const Surroundin
     parts.push_back(std::make_unique<RaplMeter>(found.rapl.zones, around.clock));
   else
     parts.push_back(model_meter(spec, around));
-  if (found.nvml) parts.push_back(std::make_unique<NvmlMeter>(found.nvml));
+  if (found.nvml) parts.push_back(std::make_unique<NvmlMeter>(found.nvml, around.clock));
   if (parts.size() == 1) return std::move(parts.front());
   return std::make_unique<SumMeter>(std::move(parts));
 }
@@ -96,7 +97,7 @@ std::unique_ptr<Meter> choose_meter(const spec::EnergySpec& spec, const Surround
   }
   if (spec.source == "nvml") {
     if (!found.nvml) not_here("nvml", found.why_no_nvml);
-    return std::make_unique<NvmlMeter>(found.nvml);
+    return std::make_unique<NvmlMeter>(found.nvml, around.clock);
   }
   const std::vector<std::string> known{"auto", "rapl", "nvml", "pdu", "model", "none"};
   throw UserError("energy.source: unknown source '" + printable(spec.source, 80) + "'" +
@@ -123,7 +124,8 @@ std::vector<platform::Probe> probe_energy(const spec::EnergySpec& spec, const Su
   }
   if (found.nvml)
     probes.push_back({"energy", "nvml", true,
-                      std::to_string(found.nvml->gpus().size()) + " GPU(s); " +
+                      std::to_string(found.nvml->gpus().size()) + " GPU(s), " +
+                          NvmlMeter(found.nvml, around.clock).source() + "; " +
                           use(named("nvml") || (automatic && !meter_wins), other)});
   else
     probes.push_back({"energy", "nvml", false, found.why_no_nvml});

@@ -62,6 +62,8 @@ TEST_F(EnergyChoice, AutoTakesTheBestThereIs) {
   add_rapl();
   EXPECT_EQ(chosen(), "rapl + nvml");
   gpu.failing = {"nvmlDeviceGetTotalEnergyConsumption"};
+  EXPECT_EQ(chosen(), "rapl + nvml (power samples)");
+  gpu.failing.insert("nvmlDeviceGetPowerUsage");
   EXPECT_EQ(chosen(), "rapl");
   FakeHttpServer meter(FakeHttpServer::ok("80"));
   spec.url = meter.url();
@@ -112,8 +114,8 @@ TEST_F(EnergyChoice, DoctorSaysWhatIsInUseAndWhyOthersAreNot) {
   EXPECT_EQ(find("energy", "rapl").why, "package-0; in use");
   EXPECT_NE(find("energy", "model").why.find("not used: rapl measures"), std::string::npos);
   around.nvml = gpu.lookup();
-  EXPECT_NE(find("energy", "nvml").why.find("2 GPU(s); in use"), std::string::npos);
-  EXPECT_EQ(find("GPUs", "nvml").why, "Fake GPU, Fake GPU");
+  EXPECT_NE(find("energy", "nvml").why.find("2 GPU(s), nvml; in use"), std::string::npos);
+  EXPECT_EQ(find("GPUs", "nvml").why, "driver 555.42: Fake GPU, Fake GPU");
   FakeHttpServer meter(FakeHttpServer::ok("80"));
   spec.url = meter.url();
   EXPECT_EQ(find("energy", "pdu").why, "reads 80 W; in use");

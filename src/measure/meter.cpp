@@ -47,29 +47,6 @@ std::optional<MeterReading> RaplMeter::read() {
   return reading_;
 }
 
-NvmlMeter::NvmlMeter(std::shared_ptr<platform::Nvml> nvml) : nvml_(std::move(nvml)) {}
-
-std::optional<MeterReading> NvmlMeter::read() {
-  std::vector<std::uint64_t> counts;
-  for (std::size_t gpu = 0; gpu < nvml_->gpus().size(); ++gpu) {
-    const auto count = nvml_->energy(gpu);
-    if (!count) return std::nullopt;
-    counts.push_back(*count);
-  }
-  for (std::size_t gpu = 0; gpu < last_.size(); ++gpu) {
-    // The driver was loaded anew and counts from 0 again.
-    if (counts[gpu] < last_[gpu]) {
-      ++reading_.breaks;
-      last_ = counts;
-      return reading_;
-    }
-  }
-  for (std::size_t gpu = 0; gpu < last_.size(); ++gpu)
-    reading_.total += Joules{static_cast<double>(counts[gpu] - last_[gpu]) * 1e-3};
-  last_ = counts;
-  return reading_;
-}
-
 PowerModel default_power_model(int cores) {
   return {Watts{4.0 * cores}, Watts{15.0 * cores}};
 }

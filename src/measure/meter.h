@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "base/units.h"
-#include "platform/nvml.h"
 #include "platform/powercap.h"
 #include "platform/procfs.h"
 
@@ -56,20 +55,6 @@ class RaplMeter : public Meter {
   std::vector<Zone> zones_;
   Clock clock_;
   std::optional<Seconds> last_at_;
-  MeterReading reading_;
-};
-
-// All GPUs by NVML's energy counters.
-class NvmlMeter : public Meter {
- public:
-  explicit NvmlMeter(std::shared_ptr<platform::Nvml>);
-  std::string source() const override { return "nvml"; }
-  bool measured() const override { return true; }
-  std::optional<MeterReading> read() override;
-
- private:
-  std::shared_ptr<platform::Nvml> nvml_;
-  std::vector<std::uint64_t> last_;
   MeterReading reading_;
 };
 

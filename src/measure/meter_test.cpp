@@ -5,13 +5,11 @@
 
 #include "base/random.h"
 #include "measure/power_integral.h"
-#include "platform/fake_nvml.h"
 #include "platform/fake_tree.h"
 
 namespace tandem::measure {
 namespace {
 
-using platform::FakeNvml;
 using platform::FakeTree;
 
 struct RaplFixture : testing::Test {
@@ -62,22 +60,6 @@ TEST_F(RaplFixture, TooLongAgoMayHaveWrappedTwice) {
   EXPECT_EQ(meter->read()->breaks, 1);
   now += Seconds{1};
   EXPECT_EQ(meter->read()->breaks, 1);
-}
-
-TEST(NvmlMeter, SumsGpusAndNoticesAReset) {
-  FakeNvml fake;
-  std::string why;
-  NvmlMeter meter(platform::Nvml::open(why, fake.lookup()));
-  ASSERT_TRUE(meter.read());
-  fake.millijoules = {1500, 4000};
-  // The fake's handles point into its vector, which keeps its place.
-  EXPECT_DOUBLE_EQ(meter.read()->total.value, 2.5);
-  fake.millijoules = {10, 5000};
-  const auto after_reset = meter.read();
-  EXPECT_EQ(after_reset->breaks, 1);
-  EXPECT_DOUBLE_EQ(after_reset->total.value, 2.5);
-  fake.failing = {"nvmlDeviceGetTotalEnergyConsumption"};
-  EXPECT_FALSE(meter.read());
 }
 
 TEST(ModelMeter, IdlePlusUtilisation) {

@@ -69,7 +69,8 @@ Probe probe_gpus(const Surroundings& around) {
   if (!nvml) return {"GPUs", "nvml", false, why};
   std::vector<std::string> names;
   for (const auto& gpu : nvml->gpus()) names.push_back(gpu.name);
-  return {"GPUs", "nvml", true, join(names)};
+  const std::string driver = nvml->driver().empty() ? "" : "driver " + nvml->driver() + ": ";
+  return {"GPUs", "nvml", true, driver + join(names)};
 }
 
 }  // namespace

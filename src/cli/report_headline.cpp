@@ -109,7 +109,7 @@ Tuned::Tuned(const View& seen)
     for (const auto& [name, value] : one.trial->point) names.insert(name);
     for (std::size_t i = 0; i < one.epochs.size(); ++i) {
       until = std::max(until, one.epochs[i].at);
-      if (const auto values = tune::goal_values(spec.objective, one, i))
+      if (const auto values = tune::goal_values(spec.objective, one, i, found.price))
         scored.push_back({&one, i, values->front(), tune::losses(spec, *values, one, i).front()});
     }
   }

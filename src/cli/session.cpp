@@ -182,10 +182,12 @@ void begin_or_go_on(control::Loop& loop, store::Store& store, const Job& job, co
 daemon::HostedWorld this_world(const store::RunInfo& run, const Job& job,
                                const std::filesystem::path& folder) {
   daemon::HostedWorld out;
-  out.sensor = std::make_unique<measure::TaskSensor>(sensor_options(job.base.energy));
+  auto sensor = std::make_unique<measure::TaskSensor>(sensor_options(job.base.energy));
   local::LocalOptions local{
-      .run = run.id, .folder = folder, .trainer = trainer_program(), .sensor = out.sensor.get()};
+      .run = run.id, .folder = folder, .trainer = trainer_program(), .sensor = sensor.get()};
   local.environment["PATH"] = with_tandem_in_path();  // so that scripts find `tandem tell`
+  local.traits.busy = sensor->most_power(job.base.system.gpus);
+  out.sensor = std::move(sensor);
   if (run.kind == "characterize") local.lanes = lanes_for(*job.tune);
   auto world = std::make_unique<local::LocalWorld>(std::move(local));
   out.interrupt = [world = world.get()] { world->interrupt(); };

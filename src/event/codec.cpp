@@ -57,7 +57,9 @@ json write(const std::optional<T>& value) {
 }
 json write(const std::optional<Energy>& energy) {
   if (!energy) return nullptr;
-  return json::array({energy->joules.value, energy->source});
+  auto out = json::array({energy->joules.value, energy->source});
+  if (!energy->parts.empty()) out.push_back(write(energy->parts));
+  return out;
 }
 
 struct Writer {

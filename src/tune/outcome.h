@@ -8,6 +8,7 @@
 
 #include "event/view.h"
 #include "search/searcher.h"
+#include "tune/goals.h"
 
 namespace tandem::tune {
 
@@ -49,6 +50,8 @@ struct Outcome {
   Joules joules;
   std::string energy_source;  // empty: none
   bool energy_complete = true;
+  std::vector<EnergyPart> energy_parts;
+  TimePrice price;  // what a second costs, where energy and time are weighed
   std::int64_t epochs_total = 0, probed_epochs = 0, reused_profiles = 0, failed = 0;
 };
 

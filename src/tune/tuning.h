@@ -23,6 +23,7 @@ class Tuning {
   // Decides: appends to `out`.
   void began(const View&, std::vector<DecisionBody>& out);
   void epoch_ended(const View&, const EpochEnded&, std::vector<DecisionBody>& out);
+  std::string why_missing(const std::string& goal, const EpochEnded&) const;
   void task_failed(const View&, TaskId, std::vector<DecisionBody>& out);
   void task_ended(const View&, TaskId, std::vector<DecisionBody>& out);
   void resumed(const View&, std::vector<DecisionBody>& out);

@@ -50,7 +50,9 @@ Bytes usable_memory(const platform::Topology& topology, const platform::CgroupSu
 LocalNode whole_machine(const LocalOptions& options) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  LocalNode out{.name = host.data(), .memory = usable_memory(options.topology, options.cgroups)};
+  LocalNode out{.name = host.data(),
+                .memory = usable_memory(options.topology, options.cgroups),
+                .traits = options.traits};
   for (const auto& cpu : options.topology.cpus) out.cpus.push_back(cpu.id);
   out.type = fmt::format("{}, {} cores", options.topology.model, out.cpus.size());
   return out;

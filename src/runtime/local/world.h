@@ -55,6 +55,7 @@ struct LocalOptions {
   platform::CgroupSupport cgroups = platform::CgroupSupport::detect();
   std::filesystem::path cpufreq = "/sys/devices/system/cpu";
   std::vector<LocalNode> nodes{};  // none: the whole machine is one
+  NodeTraits traits{};             // of that one
   int lanes = 1;                   // without `nodes`: so many nodes, each of them the whole machine
   bool output_each = false;        // each task's output goes to its own folder, not to the run's
 };

@@ -271,7 +271,7 @@ TEST(ReportPage, OfATrainingRunIsSmaller) {
   EXPECT_FALSE(has(page, "id=\"trials\""));
   EXPECT_TRUE(has(page, "aria-label=\"accuracy by epoch\""));
   EXPECT_TRUE(has(page, "aria-label=\"loss by epoch\""));
-  EXPECT_TRUE(has(page, "Estimated: model"));
+  EXPECT_TRUE(has(page, "Energy is estimated: model"));
   EXPECT_FALSE(has(page, "class=\"none\""));
 }
 

@@ -162,6 +162,18 @@ json to_json(const Event& event) {
   return out;
 }
 
+json parts_json(const std::vector<EnergyPart>& parts) {
+  auto out = json::array();
+  for (const auto& part : parts) {
+    const bool known = !part.source.empty();
+    out.push_back({{"of", part.of.empty() ? json(nullptr) : json(part.of)},
+                   {"joules", known ? json(part.joules.value) : json(nullptr)},
+                   {"source", known ? json(part.source) : json(nullptr)},
+                   {"idle_joules", write(part.idle)}});
+  }
+  return out;
+}
+
 json to_json(const Decision& decision) {
   auto out = body_to_json(decision.body);
   out.emplace("id", decision.id);

@@ -427,7 +427,7 @@ TEST_P(RealMachine, CountsTheCpuTimeOfChildren) {
     around.counters = none;
   }
   std::optional<MeterReading> drawn = MeterReading{};
-  TaskSensor sensor(around, std::make_unique<FakeMeter>(drawn));
+  TaskSensor sensor(around, EnergySources{std::make_unique<FakeMeter>(drawn)});
   Burner burner;
   const Seconds start = steady_now();
   sensor.attach(1, burner.pid());

@@ -46,6 +46,11 @@ bool has_goal(const spec::Objective& objective, const std::string& metric) {
                      [&](const spec::Goal& goal) { return goal.metric == metric; });
 }
 
+const char* unit_of(const spec::Objective& objective, const spec::Goal& goal) {
+  if (goal.metric == "train_time") return "s";
+  return goal.metric == "energy" || (objective.cost && goal.metric == spec::kCost) ? "J" : "";
+}
+
 std::optional<std::vector<double>> goal_values(const spec::Objective& objective, const TaskView& task,
                                                std::size_t index, const TimePrice& price,
                                                std::string* missing) {

@@ -29,6 +29,8 @@ Joules cost_of(const spec::CostWeights&, Joules, Seconds, Watts price);
 std::optional<std::vector<double>> goal_values(const spec::Objective&, const TaskView&, std::size_t index,
                                                const TimePrice&, std::string* missing = nullptr);
 bool has_goal(const spec::Objective&, const std::string& metric);
+const char* unit_of(const spec::Objective&,
+                    const spec::Goal&);  // "s", "J" or, of the program's own metrics, ""
 
 // Lower is better, one a goal. In joint mode one number: the main goal divided by the time it took
 // (PipeTune's Tune V2: accuracy over duration), or for a goal to be minimised multiplied by it.

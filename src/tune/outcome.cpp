@@ -83,6 +83,16 @@ void choose_best(Outcome& out) {
   out.best = out.front.front();
 }
 
+void rank_by_energy_and_time(std::vector<ConfigOutcome>& configs) {
+  std::vector<search::Losses> known;
+  for (const auto& config : configs)
+    if (config.joules) known.push_back({config.seconds, *config.joules});
+  const auto ranks = search::ranks(known);
+  std::size_t next = 0;
+  for (auto& config : configs)
+    if (config.joules) config.rank = ranks[next++];
+}
+
 std::string config_text(const Resources& system) {
   return text(Resources{system.cores, 0, system.speed});
 }
@@ -290,6 +300,7 @@ Outcome outcome(const View& view, JobId id) {
   const auto work = out.trials[*out.best].work;
   if (work >= 0 && static_cast<std::size_t>(work) < works.size())
     out.best_work = works[static_cast<std::size_t>(work)];
+  rank_by_energy_and_time(out.best_work);
   choose_system(out, tune, view, works);
   return out;
 }

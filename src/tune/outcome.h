@@ -35,6 +35,7 @@ struct ConfigOutcome {
   double seconds = 0, spread = 0;  // median and median absolute deviation
   std::optional<double> joules;
   std::int64_t epochs = 0;
+  std::optional<int> rank{};  // by seconds and joules; 0: on their Pareto front; none: no joules are known
   bool scaled =
       false;  // only first epochs of their processes were seen: scaled by how much shorter later ones are
 };

@@ -51,7 +51,7 @@ void check_cost(const Node* node, Objective& objective, Issues& issues) {
   auto& cost = objective.cost;
   const double sum = cost ? cost->energy + cost->time : 0;
   if (!(sum > 0)) {
-    if (issues.empty() || node->entries.empty() || cost)
+    if (cost || node->entries.empty())  // else what stands there was refused already
       issues.add(node->at, "objective.cost", "one weight must be above 0, such as {energy: 0.5, time: 0.5}");
     return;
   }

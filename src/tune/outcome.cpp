@@ -224,7 +224,7 @@ struct Epochs {
     std::vector<double> off, joules;
     for (const auto* record : records) {
       off.push_back(std::fabs(scale * record->working().value - out.seconds));
-      if (record->energy) joules.push_back(scale * joules_of(*record));
+      if (record->energy && record->energy->complete()) joules.push_back(scale * joules_of(*record));
     }
     out.spread = stats::median(std::move(off));
     if (!joules.empty()) out.joules = stats::median(std::move(joules));

@@ -313,9 +313,10 @@ Joules TaskView::joules() const {
 }
 
 std::vector<EnergyPart> TaskView::energy_parts() const {
-  std::vector<EnergyPart> sums = parts_between;
+  std::vector<EnergyPart> sums;
   for (const auto& record : epochs)
     if (record.energy) add_parts(sums, *record.energy);
+  add_parts(sums, parts_between);
   return sums;
 }
 

@@ -21,10 +21,6 @@ bool in_order(const Scored& a, const Scored& b) {
   return at != other ? at < other : a.task->id < b.task->id;
 }
 
-std::string unit_of(const spec::Goal& goal) {
-  return goal.metric == "train_time" ? "s" : goal.metric == "energy" ? "J" : "";
-}
-
 std::string list_of(const Values& values) {
   std::string out = "<dl>";
   for (const auto& [name, value] : values)
@@ -46,8 +42,7 @@ std::string facts_of(const Tuned& run) {
   out += fact(
       "Tuning time", escape(text(found.tuning)),
       fmt::format("{} search, {} mode", escape(run.spec.search.algorithm, 60), spec::name(run.spec.mode)));
-  out += fact("Energy of the trials", energy_html(found.joules, found.energy_source, found.energy_complete),
-              escape(found.energy_source));
+  out += fact("Energy of the trials", energy_html(drawn_by(found)), escape(sources_text(drawn_by(found))));
   out += fact("Trials", fmt::format("{}", found.trials.size()),
               found.failed == 0 ? "none failed" : fmt::format("{} failed", found.failed));
   out += fact("Epochs", fmt::format("{}", found.epochs_total), "over all trials");
@@ -109,7 +104,7 @@ Tuned::Tuned(const View& seen)
     for (const auto& [name, value] : one.trial->point) names.insert(name);
     for (std::size_t i = 0; i < one.epochs.size(); ++i) {
       until = std::max(until, one.epochs[i].at);
-      if (const auto values = tune::goal_values(spec.objective, one, i))
+      if (const auto values = tune::goal_values(spec.objective, one, i, found.price))
         scored.push_back({&one, i, values->front(), tune::losses(spec, *values, one, i).front()});
     }
   }
@@ -131,20 +126,20 @@ std::string Tuned::about(const TaskView& one) const {
   return fmt::format("trial {}{}", one.id, brief ? "" : ": " + point_text(one.trial->point));
 }
 
-std::string goal_label(const spec::Goal& goal) {
-  const std::string unit = unit_of(goal);
+std::string goal_label(const spec::Objective& objective, const spec::Goal& goal) {
+  const std::string unit = tune::unit_of(objective, goal);
   return goal.metric + (unit.empty() ? "" : " (" + unit + ")");
 }
 
-std::string goal_text(const spec::Goal& goal, double value) {
-  const std::string unit = unit_of(goal);
+std::string goal_text(const spec::Objective& objective, const spec::Goal& goal, double value) {
+  const std::string unit = tune::unit_of(objective, goal);
   return number_text(value) + (unit.empty() ? "" : " " + unit);
 }
 
-std::string energy_html(Joules joules, const std::string& source, bool complete) {
-  if (source.empty()) return "unknown";
-  return fmt::format("{}{} <small>{}</small>", complete ? "" : "at least ", escape(text(joules)),
-                     source.starts_with("model") ? "estimated" : "measured");
+std::string energy_html(const Drawn& drawn) {
+  if (drawn.source.empty()) return "unknown";
+  return fmt::format("{}{} <small>{}</small>", drawn.complete ? "" : "at least ", escape(text(drawn.joules)),
+                     how_known(drawn));
 }
 
 std::string colour(std::int64_t n) {
@@ -166,7 +161,7 @@ std::string tune_headline(const Tuned& run) {
     for (std::size_t i = 0; i < best.goals.size(); ++i)
       out +=
           fact((i == 0 ? "Best " : "its ") + run.spec.objective.goals[i].metric,
-               escape(goal_text(run.spec.objective.goals[i], best.goals[i])),
+               escape(goal_text(run.spec.objective, run.spec.objective.goals[i], best.goals[i])),
                fmt::format("trial {}, epoch {} of {}", best.task, best.best_epoch.value_or(0), best.epochs),
                i == 0);
     out += facts_of(run) + "</div>\n<div class=\"pair\"><div><h3>Its hyperparameters</h3>" +
@@ -197,13 +192,14 @@ std::string convergence_section(const Tuned& run) {
   const Axis across{time, 0, std::max((run.until - run.from).value / unit.seconds, 1e-9)};
 
   Plot score("best " + goal.metric + " so far over the tuning time", across,
-             axis_for(goal_label(goal), values));
+             axis_for(goal_label(run.spec.objective, goal), values));
   const std::size_t every = 1 + run.scored.size() / kMostDots;
   for (std::size_t i = 0; i < run.scored.size(); i += every) {
     const auto& scored = run.scored[i];
     score.dot((scored.record().at - run.from).value / unit.seconds, scored.value, "c7 faint",
-              fmt::format("{} {} after epoch {}\n{}", goal.metric, goal_text(goal, scored.value),
-                          scored.record().epoch, run.about(*scored.task)),
+              fmt::format("{} {} after epoch {}\n{}", goal.metric,
+                          goal_text(run.spec.objective, goal, scored.value), scored.record().epoch,
+                          run.about(*scored.task)),
               2.2);
   }
   if (run.spec.objective.target) score.level(*run.spec.objective.target, "target");
@@ -214,9 +210,9 @@ std::string convergence_section(const Tuned& run) {
   for (std::size_t i = 0; i < best.when.size(); ++i) {
     const Scored& scored = *best.when[i];
     const auto [at, value] = best.score[i];
-    const std::string about =
-        fmt::format("{} {} after epoch {}, {} of training\n{}", goal.metric, goal_text(goal, value),
-                    scored.record().epoch, text(Seconds{best.trained[i].second}), run.about(*scored.task));
+    const std::string about = fmt::format("{} {} after epoch {}, {} of training\n{}", goal.metric,
+                                          goal_text(run.spec.objective, goal, value), scored.record().epoch,
+                                          text(Seconds{best.trained[i].second}), run.about(*scored.task));
     score.dot(at, value, "c0", about);
     time_of.dot(at, best.trained[i].second, "c1", about);
   }

@@ -58,9 +58,9 @@ std::string tune_body(const View& view) {
   std::vector<const TaskView*> failed;
   for (const auto& trial : run.found.trials)
     if (trial.state == "failed") failed.push_back(&run.task(trial));
-  return tune_headline(run) + convergence_section(run) + front_section(run) + importance_section(run) +
-         parameters_section(run) + cores_section(run) + speed_section(run) + clusters_section(run) +
-         counters_section(run) + trials_section(run) + failures_section(failed);
+  return tune_headline(run) + convergence_section(run) + front_section(run) + energy_time_section(run) +
+         importance_section(run) + parameters_section(run) + cores_section(run) + speed_section(run) +
+         clusters_section(run) + counters_section(run) + trials_section(run) + failures_section(failed);
 }
 
 std::string body_of(const store::RunInfo& run, const View& view) {

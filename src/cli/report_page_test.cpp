@@ -206,6 +206,28 @@ TEST(ReportPage, OfLongTrialsStaysSmall) {
   EXPECT_LT(page.size(), 3'000'000U);
 }
 
+TEST(ReportPage, OfACostShowsEnergyAgainstTimeAndTheFrontOfBoth) {
+  auto view = sample::made_view({.trials = 40, .goals = {{"accuracy", true}, {"cost", false}}});
+  view.jobs.front().tune->objective.cost = spec::CostWeights{0.25, 0.75};
+  view.nodes.front().traits.busy = Watts{30};
+  std::string page = report_page(sample::made_info(), view);
+  EXPECT_EQ(malformed(page), "");
+  EXPECT_TRUE(has(page, "<section id=\"front\""));
+  EXPECT_EQ(count(page, "aria-label=\"accuracy against cost\""), 1);
+  EXPECT_TRUE(has(page, "cost (J)"));
+  EXPECT_TRUE(has(page, "<section id=\"energy-time\""));
+  EXPECT_TRUE(has(page, "time of an epoch (s)") && has(page, "energy of an epoch (J)"));
+  EXPECT_TRUE(has(page, "0.25 energy + 0.75 time at 30 W (the machine&#39;s greatest draw)"));
+  view.nodes.front().traits.busy.reset();
+  view.jobs.front().most_power = Watts{23};
+  page = report_page(sample::made_info(), view);
+  EXPECT_TRUE(has(page, "at 23 W (the greatest mean power of an epoch of this job)"));
+  page = report_page(sample::made_info(), sample::made_view());
+  EXPECT_FALSE(has(page, "id=\"energy-time\"")) << "energy is no goal there";
+  view = sample::made_view({.goals = {{"accuracy", true}, {"energy", false}}, .energy = ""});
+  EXPECT_TRUE(has(report_page(sample::made_info(), view), "No trial has a result"));
+}
+
 TEST(ReportPage, OfSeveralGoalsShowsTheFront) {
   for (const std::vector<spec::Goal>& goals :
        {std::vector<spec::Goal>{{"accuracy", true}, {"train_time", false}},
@@ -271,7 +293,7 @@ TEST(ReportPage, OfATrainingRunIsSmaller) {
   EXPECT_FALSE(has(page, "id=\"trials\""));
   EXPECT_TRUE(has(page, "aria-label=\"accuracy by epoch\""));
   EXPECT_TRUE(has(page, "aria-label=\"loss by epoch\""));
-  EXPECT_TRUE(has(page, "Estimated: model"));
+  EXPECT_TRUE(has(page, "Energy is estimated: model"));
   EXPECT_FALSE(has(page, "class=\"none\""));
 }
 

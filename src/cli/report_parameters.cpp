@@ -150,17 +150,19 @@ std::string parameters_section(const Tuned& run) {
   for (std::size_t i = 0; i < std::min(run.varied.size(), kMostParameters); ++i) {
     const std::string& name = run.varied[i];
     const ParameterAxis across(run, name);
-    Plot plot(goal.metric + " against " + name, across.axis, axis_for(goal_label(goal), results), kSmall);
+    Plot plot(goal.metric + " against " + name, across.axis,
+              axis_for(goal_label(run.spec.objective, goal), results), kSmall);
     const auto draw = [&](std::size_t t) {
       const auto& trial = run.found.trials[t];
       const auto value = trial.hyper.find(name);
       if (trial.goals.empty() || value == trial.hyper.end()) return;
       const bool best = run.found.best == t;
-      plot.dot(across.at(value->second, trial.task), trial.goals.front(),
-               best ? "c1 star" : epochs_colour(run, trial),
-               fmt::format("{} {}, {}\n{}", goal.metric, goal_text(goal, trial.goals.front()),
-                           count_text(trial.epochs, "epoch", "epochs"), run.about(run.task(trial))),
-               best ? 5 : 3);
+      plot.dot(
+          across.at(value->second, trial.task), trial.goals.front(),
+          best ? "c1 star" : epochs_colour(run, trial),
+          fmt::format("{} {}, {}\n{}", goal.metric, goal_text(run.spec.objective, goal, trial.goals.front()),
+                      count_text(trial.epochs, "epoch", "epochs"), run.about(run.task(trial))),
+          best ? 5 : 3);
     };
     for (std::size_t t = 0; t < run.found.trials.size(); t += every)
       if (run.found.best != t) draw(t);
@@ -197,8 +199,9 @@ std::string front_section(const Tuned& run) {
     std::vector<double> xs, ys;
     for (const auto& trial : run.found.trials)
       if (trial.goals.size() > g) xs.push_back(trial.goals[g]), ys.push_back(trial.goals[0]);
-    Plot plot(goals[0].metric + " against " + goals[g].metric, axis_for(goal_label(goals[g]), xs),
-              axis_for(goal_label(goals[0]), ys));
+    Plot plot(goals[0].metric + " against " + goals[g].metric,
+              axis_for(goal_label(run.spec.objective, goals[g]), xs),
+              axis_for(goal_label(run.spec.objective, goals[0]), ys));
     Points edge;
     for (const std::size_t i : run.found.front)
       edge.emplace_back(run.found.trials[i].goals[g], run.found.trials[i].goals[0]);
@@ -208,10 +211,12 @@ std::string front_section(const Tuned& run) {
       const auto& trial = run.found.trials[i];
       const bool on = front.contains(i);
       if (trial.goals.size() <= g || (!on && i % every != 0)) continue;
-      plot.dot(trial.goals[g], trial.goals[0], on ? "c1 star" : "c7 faint",
-               fmt::format("{} {}, {} {}\n{}", goals[0].metric, goal_text(goals[0], trial.goals[0]),
-                           goals[g].metric, goal_text(goals[g], trial.goals[g]), run.about(run.task(trial))),
-               on ? 4.5 : 3);
+      plot.dot(
+          trial.goals[g], trial.goals[0], on ? "c1 star" : "c7 faint",
+          fmt::format("{} {}, {} {}\n{}", goals[0].metric,
+                      goal_text(run.spec.objective, goals[0], trial.goals[0]), goals[g].metric,
+                      goal_text(run.spec.objective, goals[g], trial.goals[g]), run.about(run.task(trial))),
+          on ? 4.5 : 3);
     }
     all.push_back(
         figure(plot.svg(), fmt::format("{} {}, {} {}. Each trial at its best epoch.", goals[0].metric,
@@ -228,7 +233,7 @@ std::string front_section(const Tuned& run) {
     rows.push_back(std::move(row));
   }
   std::vector<std::string> headings{"trial"};
-  for (const auto& goal : goals) headings.push_back(goal_label(goal));
+  for (const auto& goal : goals) headings.push_back(goal_label(run.spec.objective, goal));
   headings.push_back("parameters");
   return section("front", title,
                  "<p>None of these is beaten in every goal by another trial.</p>\n" + figures(all) +

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/energy_text.h"
 #include "event/view.h"
 #include "store/store.h"
 #include "tune/outcome.h"
@@ -42,9 +43,9 @@ struct Tuned {
 };
 
 // "accuracy", "train_time (s)", "energy (J)".
-std::string goal_label(const spec::Goal&);
-std::string goal_text(const spec::Goal&, double);  // with its unit
-std::string energy_html(Joules, const std::string& source, bool complete);
+std::string goal_label(const spec::Objective&, const spec::Goal&);
+std::string goal_text(const spec::Objective&, const spec::Goal&, double);  // with its unit
+std::string energy_html(const Drawn&);
 // A colour of the style sheet for the n-th of something.
 std::string colour(std::int64_t n);
 // A box of the headline; the best one stands out.
@@ -63,6 +64,9 @@ std::string front_section(const Tuned&);
 // The machine (report_cores.cpp, report_speed.cpp)
 std::string cores_section(const Tuned&);
 std::string speed_section(const Tuned&);
+
+// Energy against time, configuration by configuration (report_energy_time.cpp); "" where energy is no goal
+std::string energy_time_section(const Tuned&);
 
 // Counters (report_profiles.cpp)
 std::string counters_section(const Tuned&);

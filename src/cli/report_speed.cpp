@@ -7,6 +7,7 @@
 #include "cli/html.h"
 #include "cli/report_parts.h"
 #include "cli/svg.h"
+#include "cli/tune_result.h"
 
 namespace tandem::cli {
 
@@ -58,10 +59,8 @@ std::string speed_section(const Tuned& run) {
              "Median time of an epoch without start-up, and its median deviation. Trials whose epochs cost "
              "alike are one work; only configurations that were run are shown.")};
   if (!joules.empty())
-    all.push_back(figure(energy.svg(),
-                         fmt::format("Median energy of an epoch, {}: {}.",
-                                     run.found.energy_source.starts_with("model") ? "estimated" : "measured",
-                                     run.found.energy_source)));
+    all.push_back(figure(energy.svg(), fmt::format("Median energy of an epoch, {}: {}.",
+                                                   how_known(drawn_by(run.found)), run.found.energy_source)));
   return section("speed", title, key + figures(all));
 }
 

@@ -27,9 +27,7 @@ std::string headline(const JobView& job, const TaskView* task) {
            task && !task->epochs.empty() ? escape(text(trained / static_cast<double>(task->epochs.size()))) +
                                                " an epoch, start-up not counted"
                                          : "");
-  out += task ? fact("Energy", energy_html(task->joules(), task->energy_source, task->energy_complete),
-                     escape(task->energy_source))
-              : "";
+  if (task) out += fact("Energy", energy_html(drawn_by(*task)), escape(sources_text(drawn_by(*task))));
   if (task)
     out += fact("System", escape(text(task->granted)), count_text(task->attempt, "attempt", "attempts"));
   out += "</div>\n<h3>Hyperparameters</h3><dl>";
@@ -106,10 +104,10 @@ std::string train_body(const View& view) {
                    metrics.empty() ? nothing("The program reported no metrics.") : epoch_plots(metrics, {}));
     out += section(
         "costs", "Time and energy by epoch",
-        epoch_plots(costs, {{"seconds an epoch", "Start-up is not counted."},
-                            {"joules an epoch",
-                             (task->energy_source.starts_with("model") ? "Estimated: " : "Measured: ") +
-                                 task->energy_source + "; with the start-up."}}) +
+        epoch_plots(costs,
+                    {{"seconds an epoch", "Start-up is not counted."},
+                     {"joules an epoch", fmt::format("Energy is {}: {}; with the start-up.",
+                                                     how_known(drawn_by(*task)), task->energy_source)}}) +
             (costs.size() == 1 ? nothing("Energy is unknown: no source (`tandem doctor` says why).") : ""));
     out += section("counters", "Counters", epoch_heat_map(*task, "this run"));
     out += epochs_table(*task);

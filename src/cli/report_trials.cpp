@@ -60,7 +60,7 @@ std::string trials_section(const Tuned& run) {
   if (run.found.trials.empty()) return section("trials", "Trials", nothing("No trial was started."));
   const bool columns = run.varied.size() <= kMostColumns;
   std::vector<std::string> headings{"trial", "state"};
-  for (const auto& goal : run.spec.objective.goals) headings.push_back(goal_label(goal));
+  for (const auto& goal : run.spec.objective.goals) headings.push_back(goal_label(run.spec.objective, goal));
   for (const char* heading : {"at epoch", "epochs", "training", "energy", "system", "work", "bracket.rung"})
     headings.emplace_back(heading);
   if (columns)
@@ -70,10 +70,10 @@ std::string trials_section(const Tuned& run) {
   headings.emplace_back("why it ended");
   std::vector<std::vector<Cell>> rows;
   for (const auto* trial : best_first(run)) rows.push_back(row_of(run, *trial, columns));
-  const std::string energy = run.found.energy_source.empty() ? "Energy is unknown: no source."
-                             : run.found.energy_source.starts_with("model")
-                                 ? "Energy is estimated: " + run.found.energy_source + "."
-                                 : "Energy is measured: " + run.found.energy_source + ".";
+  const Drawn drawn = drawn_by(run.found);
+  const std::string energy = drawn.source.empty()
+                                 ? "Energy is unknown: no source."
+                                 : fmt::format("Energy is {}: {}.", how_known(drawn), drawn.source);
   return section("trials", "Trials",
                  table(headings, rows, run.found.best ? std::optional<std::size_t>(0) : std::nullopt) +
                      "<p class=\"sub\">A click on a heading sorts. Results are those of each trial's best "

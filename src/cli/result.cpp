@@ -42,14 +42,16 @@ std::string metrics_text(const Metrics& metrics) {
 json epochs_json(const TaskView& task) {
   auto epochs = json::array();
   for (const auto& record : task.epochs)
-    epochs.push_back({{"epoch", record.epoch},
-                      {"attempt", record.attempt},
-                      {"metrics", record.metrics},
-                      {"seconds", record.seconds.value},
-                      {"startup", record.startup.value},
-                      {"joules", record.energy ? json(record.energy->joules.value) : json(nullptr)},
-                      {"system", to_json(record.granted)},
-                      {"profile", record.profile.rates}});
+    epochs.push_back(
+        {{"epoch", record.epoch},
+         {"attempt", record.attempt},
+         {"metrics", record.metrics},
+         {"seconds", record.seconds.value},
+         {"startup", record.startup.value},
+         {"joules", record.energy ? json(record.energy->joules.value) : json(nullptr)},
+         {"energy_parts", parts_json(record.energy ? record.energy->parts : std::vector<EnergyPart>())},
+         {"system", to_json(record.granted)},
+         {"profile", record.profile.rates}});
   return epochs;
 }
 
@@ -127,11 +129,12 @@ const EpochRecord* best_epoch(const TaskView& task) {
   return best;
 }
 
+Drawn drawn_by(const TaskView& task) {
+  return {task.joules(), task.energy_source, task.energy_complete, task.energy_parts()};
+}
+
 std::string energy_text(const TaskView& task) {
-  if (task.energy_source.empty()) return "unknown: no source (see `tandem doctor`)";
-  const bool estimated = task.energy_source.starts_with("model");
-  return fmt::format("{}{}, {} {}", task.energy_complete ? "" : "at least ", text(task.joules()),
-                     estimated ? "estimated:" : "measured:", task.energy_source);
+  return energy_text(drawn_by(task));
 }
 
 json result_json(const store::RunInfo& run, const View& view, const fs::path& folder) {
@@ -167,6 +170,7 @@ json result_json(const store::RunInfo& run, const View& view, const fs::path& fo
     result["joules"] = energy_json(*task);
     result["energy_source"] = task->energy_source.empty() ? json(nullptr) : json(task->energy_source);
     result["energy_complete"] = task->energy_complete;
+    result["energy_parts"] = parts_json(task->energy_parts());
     result["attempts"] = task->attempt;
     result["epochs"] = epochs_json(*task);
     result["independent_counters"] = independent_counters(*task);

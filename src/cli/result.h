@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "cli/energy_text.h"
 #include "event/view.h"
 #include "store/store.h"
 
@@ -19,7 +20,7 @@ struct Score {
 std::optional<Score> score_of(const Metrics&);
 const EpochRecord* best_epoch(const TaskView&);
 
-// "182.3 J, measured by rapl" or "estimated by model (...)", or why there is none.
+Drawn drawn_by(const TaskView&);
 std::string energy_text(const TaskView&);
 
 nlohmann::json result_json(const store::RunInfo&, const View&, const std::filesystem::path& folder);

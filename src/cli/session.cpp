@@ -18,6 +18,7 @@
 #include "place/malleable.h"
 #include "place/scheduler.h"
 #include "platform/machine_lock.h"
+#include "runtime/local/machine_gpus.h"
 #include "runtime/local/world.h"
 #include "tune/experiment.h"
 #include "tune/train.h"
@@ -182,10 +183,18 @@ void begin_or_go_on(control::Loop& loop, store::Store& store, const Job& job, co
 daemon::HostedWorld this_world(const store::RunInfo& run, const Job& job,
                                const std::filesystem::path& folder) {
   daemon::HostedWorld out;
-  out.sensor = std::make_unique<measure::TaskSensor>(sensor_options(job.base.energy));
+  auto sensor = std::make_unique<measure::TaskSensor>(sensor_options(job.base.energy));
   local::LocalOptions local{
-      .run = run.id, .folder = folder, .trainer = trainer_program(), .sensor = out.sensor.get()};
+      .run = run.id, .folder = folder, .trainer = trainer_program(), .sensor = sensor.get()};
   local.environment["PATH"] = with_tandem_in_path();  // so that scripts find `tandem tell`
+  const auto asked = local::gpus_asked_by(job.base, job.tune);
+  local.traits.busy = sensor->most_power(asked.gpus);
+  out.sensor = std::move(sensor);
+  out.gpus = local::MachineGpus::open({.guardian = guardian_program(), .log = folder / "guardian.log"});
+  if (out.gpus) {
+    out.gpus->offer(local, asked);
+    for (const auto& note : out.gpus->notes()) std::cerr << "tandem: " << note << "\n";
+  }
   if (run.kind == "characterize") local.lanes = lanes_for(*job.tune);
   auto world = std::make_unique<local::LocalWorld>(std::move(local));
   out.interrupt = [world = world.get()] { world->interrupt(); };
@@ -253,6 +262,9 @@ NodeView this_machine() {
   NodeView node;
   node.capacity = {static_cast<int>(topology.cpus.size()), topology.memory, 1.0};
   node.type = fmt::format("{}, {} cores", topology.model, topology.cpus.size());  // as the local world has it
+  std::string why;
+  if (const auto nvml = platform::Nvml::open(why))
+    local::add_gpus(local::gpus_of(*nvml), node.capacity, node.type);
   return node;
 }
 

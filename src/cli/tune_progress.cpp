@@ -27,7 +27,8 @@ class Standing {
     ++epochs;
     seconds += e->seconds.value;
     if (e->energy) joules += e->energy->joules;
-    const auto values = tune::goal_values(job.objective, task, task.epochs.size() - 1);
+    const auto values = tune::goal_values(job.objective, task, task.epochs.size() - 1,
+                                          tune::price_of_time(view, view.jobs.front()));
     if (!values) return;
     const auto loss = tune::losses(job, *values, task, task.epochs.size() - 1).front();
     if (best_task >= 0 && loss >= best_loss) return;
@@ -157,7 +158,8 @@ class LiveTuneProgress final : public control::Observer {
     const auto& job = *view.jobs.front().tune;
     std::string score = "-";
     if (!task.epochs.empty())
-      if (const auto values = tune::goal_values(job.objective, task, task.epochs.size() - 1))
+      if (const auto values = tune::goal_values(job.objective, task, task.epochs.size() - 1,
+                                                tune::price_of_time(view, view.jobs.front())))
         score = fmt::format("{:.4f}", values->front());
     return fmt::format("{:>5}  {:<9}  {:>2} of {:<3} {:<9} {:>5}  {:<8}  {}", task.id,
                        task.released && !task.alive ? "stopped" : name(task.state), task.reported(),

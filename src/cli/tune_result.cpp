@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/result.h"
+#include "event/codec.h"
 #include "tune/experiment_plan.h"
 #include "tune/fixed_default.h"
 
@@ -70,6 +72,7 @@ json best_json(const tune::Outcome& found, const View& view) {
                         {"seconds", config.seconds},
                         {"spread", config.spread},
                         {"joules", config.joules ? json(*config.joules) : json(nullptr)},
+                        {"rank", config.rank ? json(*config.rank) : json(nullptr)},
                         {"epochs", config.epochs}});
   return {{"trial", best.task},
           {"epoch", *best.best_epoch},
@@ -82,31 +85,57 @@ json best_json(const tune::Outcome& found, const View& view) {
           {"measured", measured}};
 }
 
-std::string energy_text(const tune::Outcome& found) {
-  if (found.energy_source.empty()) return "unknown: no source (see `tandem doctor`)";
-  return fmt::format(
-      "{}{}, {} {}", found.energy_complete ? "" : "at least ", text(found.joules),
-      found.energy_source.starts_with("model") ? "estimated:" : "measured:", found.energy_source);
-}
-
 std::string goals_text(const spec::TuneJob& job, const std::vector<double>& values) {
   std::string out;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto& metric = job.objective.goals[i].metric;
-    const char* unit = metric == "train_time" ? " s" : metric == "energy" ? " J" : "";
-    out += fmt::format("{}{} {}{}", i ? "  " : "", metric, number(values[i]), unit);
+    const auto& goal = job.objective.goals[i];
+    const std::string unit = tune::unit_of(job.objective, goal);
+    out += fmt::format("{}{} {}{}{}", i ? "  " : "", goal.metric, number(values[i]), unit.empty() ? "" : " ",
+                       unit);
   }
   return out;
 }
 
+bool has_front(const spec::TuneJob& job) {
+  return job.objective.goals.size() > 1 && job.mode != spec::Mode::joint;
+}
+
 std::string trial_rows(const tune::Outcome& found, const spec::TuneJob& job) {
-  std::string out = "\n  trial  state     epochs      time  system            result\n";
-  for (const auto& trial : found.trials)
-    out += fmt::format("  {:>5}  {:<8}  {:>6}  {:>8}  {:<16}  {}  ({}){}\n", trial.task, trial.state,
-                       trial.epochs, text(trial.train_time), text(trial.system),
+  const bool marked = has_front(job);
+  const std::set<std::size_t> front(found.front.begin(), found.front.end());
+  std::string out = fmt::format("\n  trial  state     epochs      time  system            result{}\n",
+                                marked ? "   (*: on the Pareto front)" : "");
+  for (std::size_t i = 0; i < found.trials.size(); ++i) {
+    const auto& trial = found.trials[i];
+    out += fmt::format("{} {:>5}  {:<8}  {:>6}  {:>8}  {:<16}  {}  ({}){}\n",
+                       marked && front.contains(i) ? "*" : " ", trial.task, trial.state, trial.epochs,
+                       text(trial.train_time), text(trial.system),
                        trial.goals.empty() ? "-" : goals_text(job, trial.goals), point_text(trial.hyper),
                        trial.state == "failed" ? "  " + trial.reason : "");
+  }
   return out;
+}
+
+// What an epoch of the best trial's work takes and draws in each configuration, where energy is a goal.
+std::string configuration_rows(const tune::Outcome& found, const spec::TuneJob& job) {
+  const auto& weights = job.objective.cost;
+  if (!weights && !tune::has_goal(job.objective, "energy")) return "";
+  std::string out;
+  for (const auto& config : found.best_work) {
+    if (!config.joules) continue;
+    const Joules joules{*config.joules};
+    const Seconds seconds{config.seconds};
+    out += fmt::format(
+        "  {} {:<24} {:>8} {:>9}{}\n", config.rank == 0 ? "*" : " ",
+        text(Resources{config.system.cores, 0, config.system.speed}), text(seconds), text(joules),
+        weights ? fmt::format(" {:>9}", text(tune::cost_of(*weights, joules, seconds, found.price.watts)))
+                : "");
+  }
+  if (out.empty()) return "";
+  return fmt::format(
+             "\n    {:<24} {:>8} {:>9}{}   (an epoch of the best trial; *: none is quicker and draws less)\n",
+             "system", "time", "energy", weights ? fmt::format(" {:>9}", "cost") : "") +
+         out;
 }
 
 std::string comparison_rows(const View& view, const tune::Outcome& found) {
@@ -121,7 +150,7 @@ std::string comparison_rows(const View& view, const tune::Outcome& found) {
 }
 
 std::string front_rows(const tune::Outcome& found, const spec::TuneJob& job) {
-  if (job.objective.goals.size() < 2 || job.mode == spec::Mode::joint) return "";
+  if (!has_front(job)) return "";
   std::string out = "\n  Pareto front: none of these is beaten in every goal\n";
   for (std::size_t i : found.front) {
     const auto& trial = found.trials[i];
@@ -154,6 +183,10 @@ std::string failure_rows(const tune::Outcome& found, const View& view) {
 
 }  // namespace
 
+Drawn drawn_by(const tune::Outcome& found) {
+  return {found.joules, found.energy_source, found.energy_complete, found.energy_parts};
+}
+
 bool is_tuning(const View& view) {
   return !view.jobs.empty() && view.jobs.front().tune && !tune::is_experiment(view.jobs.front());
 }
@@ -179,6 +212,7 @@ json tune_json(const View& view, const fs::path& folder) {
            {"tuning_joules", joules_json(found.joules, found.energy_source)},
            {"energy_source", found.energy_source.empty() ? json(nullptr) : json(found.energy_source)},
            {"energy_complete", found.energy_complete},
+           {"energy_parts", parts_json(found.energy_parts)},
            {"epochs_total", found.epochs_total},
            {"probed_epochs", found.probed_epochs},
            {"reused_profiles", found.reused_profiles},
@@ -186,6 +220,11 @@ json tune_json(const View& view, const fs::path& folder) {
   auto& goals = out["goals"] = json::array();
   for (const auto& goal : job.objective.goals)
     goals.push_back({{"metric", goal.metric}, {"maximise", goal.maximise}});
+  if (const auto& cost = job.objective.cost)
+    out["cost"] = {{"energy", cost->energy},
+                   {"time", cost->time},
+                   {"watts", found.price.watts.value},
+                   {"watts_are", found.price.seen ? "seen" : "known"}};
   auto& trials = out["trials"] = json::array();
   for (const auto& trial : found.trials)
     trials.push_back(trial_json(trial, view.tasks[static_cast<std::size_t>(trial.task)]));
@@ -219,7 +258,8 @@ std::string tune_table(const store::RunInfo& run, const View& view, const fs::pa
     out += row("", found.system_confidence);
     out += row("tuning", text(found.tuning));
     out += comparison_rows(view, found);
-    out += row("energy", energy_text(found));
+    out += row("energy", energy_text(drawn_by(found)));
+    if (job.objective.cost) out += row("cost", tune::cost_text(job.objective, found.price));
     if (job.mode == spec::Mode::pipelined)
       out += row("system tuner", fmt::format("{} epochs of probing, {} kinds of work known from earlier jobs",
                                              found.probed_epochs, found.reused_profiles));
@@ -227,7 +267,7 @@ std::string tune_table(const store::RunInfo& run, const View& view, const fs::pa
   if (const auto model = model_file(folder, view)) out += row("model", model->string());
   out += row("run", run.id);
   if (details) out += row("folder", folder.string());
-  out += front_rows(found, job);
+  out += front_rows(found, job) + configuration_rows(found, job);
   if (details) out += trial_rows(found, job);
   out += failure_rows(found, view);
   return out;

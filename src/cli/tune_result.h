@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "cli/energy_text.h"
 #include "event/view.h"
 #include "store/store.h"
 #include "tune/outcome.h"
@@ -12,6 +13,7 @@
 namespace tandem::cli {
 
 bool is_tuning(const View&);
+Drawn drawn_by(const tune::Outcome&);
 
 nlohmann::json tune_json(const View&, const std::filesystem::path& folder);
 // `details` adds a line for each trial.

@@ -164,7 +164,7 @@ void Loop::measure(Event& event) {
     // Its slices were read before.
     if (const auto& sliced = view().tasks.at(static_cast<std::size_t>(epoch->task)).sliced;
         sliced && epoch->energy)
-      epoch->energy->joules += sliced->joules;
+      epoch->energy = sum_of(*sliced, *epoch->energy);
     epoch->profile = std::move(reading.profile);
   } else if (auto* slice = std::get_if<SliceEnded>(&event.body)) {
     slice->energy = ports_.sensor->read(slice->task).energy;

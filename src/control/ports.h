@@ -60,6 +60,9 @@ class Sensor {
  public:
   virtual ~Sensor() = default;
   virtual void attach(TaskId, std::int64_t pid) = 0;
+  // The GPUs the task has now, by UUID or by NVML's number ("0"): after attach, and whenever they change.
+  // Each GPU's energy is split evenly among the tasks on it at that moment. Not called: it has none.
+  virtual void uses_gpus(TaskId, const std::vector<std::string>& /*gpus*/) {}
   virtual void sample() = 0;         // called about once a second
   virtual Reading read(TaskId) = 0;  // since attach or the last read
   // The profile begins anew here: the task was starting up, or waiting, until now. Its energy goes on.

@@ -1,5 +1,7 @@
 #include "daemon/describe.h"
 
+#include "event/codec.h"
+
 namespace tandem::daemon {
 namespace {
 
@@ -31,14 +33,16 @@ json energy_json(const View& view, const JobView& job) {
   Joules sum;
   std::string source;
   bool complete = true;
+  std::vector<EnergyPart> parts;
   for (const TaskId id : job.tasks) {
     const auto& task = view.tasks[static_cast<std::size_t>(id)];
     sum += task.joules();
+    add_parts(parts, task.energy_parts());
     complete &= task.energy_complete;
     if (!task.energy_source.empty()) source = task.energy_source;
   }
   if (source.empty()) return nullptr;
-  return {{"joules", sum.value}, {"source", source}, {"complete", complete}};
+  return {{"joules", sum.value}, {"source", source}, {"complete", complete}, {"parts", parts_json(parts)}};
 }
 
 json node_names(const View& view, const TaskView& task) {

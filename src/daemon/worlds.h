@@ -10,6 +10,7 @@
 
 #include "base/catalogue.h"
 #include "control/ports.h"
+#include "runtime/local/machine_gpus.h"
 #include "runtime/local/world.h"
 #include "sim/world.h"
 #include "spec/cluster.h"
@@ -32,9 +33,10 @@ struct WorldWish {
 
 // A world with what belongs to it.
 struct HostedWorld {
-  std::unique_ptr<control::Sensor> sensor;  // null: the world tells joules itself, or nobody does
-  std::unique_ptr<control::World> world;    // gone before its sensor
-  std::function<void()> interrupt;          // ends a wait; from any thread
+  std::unique_ptr<local::MachineGpus> gpus;  // null: the world sets none
+  std::unique_ptr<control::Sensor> sensor;   // null: the world tells joules itself, or nobody does
+  std::unique_ptr<control::World> world;     // gone before its sensor
+  std::function<void()> interrupt;           // ends a wait; from any thread
 };
 
 const std::vector<ChoiceEntry>& worlds();

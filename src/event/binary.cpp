@@ -82,9 +82,12 @@ struct Out {
     varint(value ? 1 : 0);
     if (value) put(*value);
   }
+  // Parts came later: where there are some, a 2 stands for the 1 and they follow.
   void put(const std::optional<Energy>& energy) {
-    varint(energy ? 1 : 0);
-    if (energy) put(energy->joules), put(energy->source);
+    varint(!energy ? 0 : energy->parts.empty() ? 1 : 2);
+    if (!energy) return;
+    put(energy->joules), put(energy->source);
+    if (!energy->parts.empty()) put(energy->parts);
   }
   template <class T>
   Out& operator()(const char*, const T& value) {
@@ -208,10 +211,13 @@ struct In {
     get(value.emplace());
   }
   void get(std::optional<Energy>& energy) {
-    if (varint() == 0) return;
+    const std::uint64_t form = varint();
+    if (form == 0) return;
+    if (form > 2) damaged();
     energy.emplace();
     get(energy->joules);
     get(energy->source);
+    if (form == 2) get(energy->parts);
   }
   template <class T>
   In& operator()(const char*, T& value) {

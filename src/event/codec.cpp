@@ -57,7 +57,9 @@ json write(const std::optional<T>& value) {
 }
 json write(const std::optional<Energy>& energy) {
   if (!energy) return nullptr;
-  return json::array({energy->joules.value, energy->source});
+  auto out = json::array({energy->joules.value, energy->source});
+  if (!energy->parts.empty()) out.push_back(write(energy->parts));
+  return out;
 }
 
 struct Writer {
@@ -157,6 +159,18 @@ const char* name(JobState state) {
 json to_json(const Event& event) {
   auto out = body_to_json(event.body);
   out.emplace("at", event.at.value);
+  return out;
+}
+
+json parts_json(const std::vector<EnergyPart>& parts) {
+  auto out = json::array();
+  for (const auto& part : parts) {
+    const bool known = !part.source.empty();
+    out.push_back({{"of", part.of.empty() ? json(nullptr) : json(part.of)},
+                   {"joules", known ? json(part.joules.value) : json(nullptr)},
+                   {"source", known ? json(part.source) : json(nullptr)},
+                   {"idle_joules", write(part.idle)}});
+  }
   return out;
 }
 

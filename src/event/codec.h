@@ -10,5 +10,7 @@ namespace tandem {
 
 nlohmann::json to_json(const Event&);
 nlohmann::json to_json(const Decision&);
+// For people's scripts: null where nobody could tell.
+nlohmann::json parts_json(const std::vector<EnergyPart>&);
 
 }  // namespace tandem

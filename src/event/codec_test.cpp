@@ -50,6 +50,8 @@ std::vector<EventBody> every_event() {
   job.program = {"lenet5", "digits", {}};
   job.hyper = {{"batch_size", std::int64_t{64}}, {"learning_rate", 0.05}, {"optimizer", std::string("sgd")}};
   const Energy energy{Joules{12.5}, "model (idle 8 W, busy 30 W)"};
+  const Energy apart =
+      sum_of({{"GPU", Joules{300}, "nvml"}, {"CPU", Joules{112}, "rapl", Joules{80}}, {"GPU"}});
   return {JobSubmitted{0, job},
           JobCancelled{0, "asked"},
           JobResumed{0},
@@ -64,6 +66,8 @@ std::vector<EventBody> every_event() {
           SystemChanged{1, 2, 3, {.precision = Precision::fp16}},
           SystemChanged{1, 2, 3, {.gpus = 4}},
           TaskEnded{1, 2, energy},
+          EpochEnded{1, 2, 6, {}, Seconds{1.5}, apart, {{{"task-clock", 1.9}}}, Seconds{0.25}},
+          TaskEnded{1, 2, apart},
           TaskFailed{1, 2, Failure::out_of_memory, "too much", "last\nlines", std::nullopt},
           DecisionRefused{7, "no room"},
           Woke{8},
@@ -153,6 +157,12 @@ TEST(Codec, JsonSaysWhatHappenedInWordsAndNullWhereNothingIsKnown) {
   EXPECT_EQ(measured.at("metrics").at("accuracy"), 0.5);
   EXPECT_EQ(measured.at("energy"), json::array({3.0, "rapl"}));
   EXPECT_TRUE(to_json(Event{Seconds{1}, TaskEnded{0, 1, {}}}).at("energy").is_null());
+  const auto apart = to_json(
+      Event{Seconds{1},
+            TaskEnded{0, 1, sum_of({{"GPU", Joules{3}, "nvml"}, {"CPU", Joules{2}, "rapl", Joules{1}}})}});
+  EXPECT_EQ(apart.at("energy"), json::parse(R"([5.0, "nvml + rapl", [
+                {"of": "GPU", "joules": 3.0, "source": "nvml", "idle": null},
+                {"of": "CPU", "joules": 2.0, "source": "rapl", "idle": 1.0}]])"));
 }
 
 // Bytes as the first release wrote them: they must be readable for ever.
@@ -180,6 +190,21 @@ TEST(Binary, AStartWithoutFurtherNodesIsOnOne) {
 TEST(Binary, GpusWithoutSettingsAreAsTheyAre) {
   const std::string start("\x54\x01\x0e\x00\x02\x06\x05\x00\0\0\0\0\0\0\xf0\x3f\x02", 17);
   EXPECT_EQ(BinaryReader(as_bytes(start)).decision(), (Decision{42, Start{0, 1, 3, {2, 0, 1.0, 1}}}));
+}
+
+// As it was written before energy had parts: an epoch with metrics, 3 J by RAPL, a profile and a start-up.
+TEST(Binary, EnergyWithoutPartsIsReadAsItWasWritten) {
+  const std::string was(
+      "\0\0\0\0\0\0\xf0\x3f\x05\x2d\x00\x02\x04\x01\x01l\0\0\0\0\0\0\xe0\x3f\0\0\0\0\0\0\xf8\x3f"
+      "\x01\0\0\0\0\0\0\x08\x40\x04rapl\x00\0\0\0\0\0\0\xd0\x3f",
+      55);
+  const Event event{
+      Seconds{1},
+      EpochEnded{0, 1, 2, {{"l", 0.5}}, Seconds{1.5}, Energy{Joules{3}, "rapl"}, {}, Seconds{0.25}}};
+  EXPECT_EQ(BinaryReader(as_bytes(was)).event(), event);
+  std::string now;
+  append_binary(now, event);
+  EXPECT_EQ(now, was) << "and what has no parts is written as ever";
 }
 
 TEST(Binary, EveryDamageIsNoticedOrHarmless) {

@@ -13,19 +13,13 @@
 #include "base/resources.h"
 #include "base/units.h"
 #include "base/value.h"
+#include "event/energy.h"
 #include "event/ids.h"
 #include "event/knowledge.h"
 #include "spec/job.h"
 #include "spec/tune_job.h"
 
 namespace tandem {
-
-// Energy never travels without its source: "rapl", "nvml", "pdu", "slurm" or "model (its parameters)".
-struct Energy {
-  Joules joules;
-  std::string source;
-  bool operator==(const Energy&) const = default;
-};
 
 // One epoch's counters as rates per second of wall time. Only what was really measured is in it: the mask
 // that goes with the vector is the set of names.

@@ -12,9 +12,10 @@ namespace tandem {
 
 // Values inside an event that have fields of their own.
 template <class T>
-concept HasFields = std::is_same_v<T, TrialPart> || std::is_same_v<T, Option> ||
-    std::is_same_v<T, Measured> || std::is_same_v<T, KnownWork> || std::is_same_v<T, NodeTraits> ||
-    std::is_same_v<T, NodeLoad> || std::is_same_v<T, spec::Limits> || std::is_same_v<T, spec::Budget>;
+concept HasFields =
+    std::is_same_v<T, TrialPart> || std::is_same_v<T, Option> || std::is_same_v<T, Measured> ||
+    std::is_same_v<T, KnownWork> || std::is_same_v<T, NodeTraits> || std::is_same_v<T, NodeLoad> ||
+    std::is_same_v<T, EnergyPart> || std::is_same_v<T, spec::Limits> || std::is_same_v<T, spec::Budget>;
 
 template <class A, class E>
 void fields(A&& a, E& e) {
@@ -77,6 +78,8 @@ void fields(A&& a, E& e) {
   if constexpr (std::is_same_v<T, NodeLoad>)
     a("cpu", e.cpu)("memory", e.memory)("network", e.network)("gpu", e.gpu)("gpu_memory", e.gpu_memory)(
         "latency", e.latency);
+  if constexpr (std::is_same_v<T, EnergyPart>)
+    a("of", e.of)("joules", e.joules)("source", e.source)("idle", e.idle);
   if constexpr (std::is_same_v<T, Option>) a("resources", e.resources)("seconds", e.seconds);
   if constexpr (std::is_same_v<T, Measured>)
     a("system", e.system)("seconds", e.seconds)("joules", e.joules)("epochs", e.epochs);

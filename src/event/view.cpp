@@ -69,13 +69,19 @@ struct Folder {
     });
   }
 
+  void note_source(TaskView& t, const Energy& energy) {
+    t.energy_source = energy.source;
+    t.energy_complete &= energy.complete();
+  }
+
   void add_energy(TaskView& t, const std::optional<Energy>& energy) {
     if (!energy) {
       t.energy_complete = false;
       return;
     }
     t.joules_between += energy->joules;
-    t.energy_source = energy->source;
+    add_parts(t.parts_between, *energy);
+    note_source(t, *energy);
   }
 
   void set_state(TaskView& t, TaskState state) {
@@ -93,7 +99,10 @@ struct Folder {
   // A newer attempt starts over at `epoch`: what it repeats no longer counts, but its energy was spent.
   void supersede_from(TaskView& t, std::int64_t epoch) {
     while (!t.epochs.empty() && t.epochs.back().epoch >= epoch) {
-      if (t.epochs.back().energy) t.joules_between += t.epochs.back().energy->joules;
+      if (const auto& energy = t.epochs.back().energy) {
+        t.joules_between += energy->joules;
+        add_parts(t.parts_between, *energy);
+      }
       t.epochs.pop_back();
     }
   }
@@ -104,8 +113,7 @@ struct Folder {
     add_energy(t, energy);
     t.before_resize.reset();
     t.alive = t.parked = t.mixed = false;
-    if (t.sliced) t.joules_between += t.sliced->joules;
-    t.sliced.reset();
+    if (const auto sliced = std::exchange(t.sliced, std::nullopt)) add_energy(t, sliced);
     set_state(t, state);
     t.ended_at = view.now;
   }
@@ -162,18 +170,19 @@ struct Folder {
     t.epochs.push_back({e.epoch, e.attempt, e.metrics, view.now, e.seconds, e.energy, e.profile, t.granted,
                         e.startup, t.phase, t.work, std::exchange(t.mixed, false)});
     t.sliced.reset();
-    if (e.energy)
-      t.energy_source = e.energy->source;
-    else
+    if (!e.energy) {
       t.energy_complete = false;
+      return;
+    }
+    note_source(t, *e.energy);
+    auto& job = at(view.jobs, t.job, "job");
+    if (e.seconds > Seconds{})
+      job.most_power = std::max(job.most_power, Watts{e.energy->joules.value / e.seconds.value});
   }
   void operator()(const SliceEnded& e) {
     auto& t = task(e.task);
     if (!e.energy) return;
-    if (!t.sliced)
-      t.sliced = e.energy;
-    else
-      t.sliced->joules += e.energy->joules;
+    t.sliced = t.sliced ? sum_of(*t.sliced, *e.energy) : *e.energy;
   }
   void operator()(const CheckpointTaken& e) { close(e.decision); }
   void operator()(const SystemChanged& e) {
@@ -313,6 +322,14 @@ Joules TaskView::joules() const {
   for (const auto& record : epochs)
     if (record.energy) sum += record.energy->joules;
   return sum;
+}
+
+std::vector<EnergyPart> TaskView::energy_parts() const {
+  std::vector<EnergyPart> sums;
+  for (const auto& record : epochs)
+    if (record.energy) add_parts(sums, *record.energy);
+  add_parts(sums, parts_between);
+  return sums;
 }
 
 bool TaskView::is_on(NodeId which) const {

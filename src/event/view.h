@@ -80,9 +80,10 @@ struct TaskView {
   std::int64_t pid = 0, pid_started = 0;
   std::vector<int> cpus;
   std::vector<EpochRecord> epochs;  // one each, whichever attempt it came from
-  Joules joules_between;        // spent outside the counted epochs: tails, failed and superseded stretches
-  std::string energy_source;    // the last one seen; empty: none
-  bool energy_complete = true;  // false once a stretch went unmeasured (Tandem was gone, or no source)
+  Joules joules_between;  // spent outside the counted epochs: tails, failed and superseded stretches
+  std::vector<EnergyPart> parts_between;  // of the same
+  std::string energy_source;              // the last one seen; empty: none
+  bool energy_complete = true;  // false once a stretch, or a part of one, went unmeasured (Tandem was gone)
   Seconds requested_at, started_at, ended_at;
   int failures = 0;  // since the job was last resumed
   std::optional<TaskFailed> last_failure;
@@ -91,7 +92,8 @@ struct TaskView {
     if (!epochs.empty()) return epochs.back().epoch;
     return trial ? trial->clone_epoch : 0;
   }
-  Joules joules() const;  // all of it
+  Joules joules() const;                         // all of it
+  std::vector<EnergyPart> energy_parts() const;  // the same by device and source
   bool holds_resources() const { return alive; }
   template <class Visit>
   void each_node(Visit visit) const {  // by rank
@@ -110,7 +112,8 @@ struct JobView {
   Seconds submitted_at, finished_at;
   bool cancelled = false;  // asked to end; cleared by JobResumed
   std::string cancel_reason;
-  Seconds active;  // time with a task of it at work, over all sessions
+  Seconds active;    // time with a task of it at work, over all sessions
+  Watts most_power;  // the greatest mean power of an epoch so far; 0: none has told
   std::vector<TaskId> tasks;
 };
 

@@ -115,6 +115,27 @@ TEST_F(ViewTest, ANewAttemptThatStartsOverSupersedesItsEpochsButNotTheirEnergy) 
   EXPECT_TRUE(task().energy_complete);
 }
 
+TEST_F(ViewTest, PartsOfEnergyAddUpByDeviceAndSourceOverAllAttempts) {
+  const Energy apart = sum_of({{"GPU", Joules{30}, "nvml"}, {"CPU", Joules{10}, "model", Joules{4}}});
+  happens(TaskStarted{0, 1, start(1), 77, 5, {0, 1}});
+  happens(EpochEnded{0, 1, 1, {}, Seconds{2}, apart, {}});
+  happens(EpochEnded{0, 1, 2, {}, Seconds{1}, apart, {}});
+  EXPECT_DOUBLE_EQ(view_.jobs[0].most_power.value, 40);
+  happens(TaskFailed{0, 1, Failure::killed, "", "", Energy{Joules{1}, "old"}});
+  happens(TaskStarted{0, 2, start(2), 78, 6, {0, 1}});
+  happens(EpochEnded{0, 2, 1, {}, Seconds{1}, apart, {}});  // the two epochs before no longer count
+  const auto parts = task().energy_parts();
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(parts[0], (EnergyPart{"GPU", Joules{90}, "nvml"}));
+  EXPECT_EQ(parts[1], (EnergyPart{"CPU", Joules{30}, "model", Joules{12}}));
+  EXPECT_EQ(parts[2], (EnergyPart{"", Joules{1}, "old"})) << "not told apart";
+  EXPECT_DOUBLE_EQ(task().joules().value, 121);
+  EXPECT_TRUE(task().energy_complete);
+  happens(EpochEnded{0, 2, 2, {}, Seconds{1}, sum_of({{"GPU", Joules{30}, "nvml"}, {"CPU"}}), {}});
+  EXPECT_FALSE(task().energy_complete) << "nobody could tell its CPU part";
+  EXPECT_DOUBLE_EQ(task().joules().value, 151);
+}
+
 TEST_F(ViewTest, EnergyThatNobodyMeasuredIsNotTakenForNothing) {
   happens(TaskStarted{0, 1, start(1), 77, 5, {0, 1}});
   happens(EpochEnded{0, 1, 1, {}, Seconds{1}, std::nullopt, {}});

@@ -61,17 +61,9 @@ std::unique_ptr<Meter> http_meter(const spec::EnergySpec& spec, const Surroundin
   }
 }
 
-std::unique_ptr<Meter> best_meter(const spec::EnergySpec& spec, const Surroundings& around) {
-  if (!spec.url.empty()) return http_meter(spec, around);
-  auto found = look(around);
-  std::vector<std::unique_ptr<Meter>> parts;
-  if (!found.rapl.zones.empty())
-    parts.push_back(std::make_unique<RaplMeter>(found.rapl.zones, around.clock));
-  else
-    parts.push_back(model_meter(spec, around));
-  if (found.nvml) parts.push_back(std::make_unique<NvmlMeter>(found.nvml, around.clock));
-  if (parts.size() == 1) return std::move(parts.front());
-  return std::make_unique<SumMeter>(std::move(parts));
+EnergySources with_gpus(std::unique_ptr<Meter> cpu, const Found& found, const Surroundings& around) {
+  return {std::move(cpu), found.nvml ? std::make_unique<GpuEnergy>(found.nvml, around.clock) : nullptr,
+          false};
 }
 
 [[noreturn]] void not_here(const std::string& source, const std::string& why) {
@@ -85,19 +77,23 @@ std::string use(bool in_use, const std::string& otherwise) {
 
 }  // namespace
 
-std::unique_ptr<Meter> choose_meter(const spec::EnergySpec& spec, const Surroundings& around) {
-  if (spec.source == "none") return nullptr;
-  if (spec.source == "auto") return best_meter(spec, around);
-  if (spec.source == "pdu") return http_meter(spec, around);
-  if (spec.source == "model") return model_meter(spec, around);
-  auto found = look(around);
-  if (spec.source == "rapl") {
-    if (found.rapl.zones.empty()) not_here("rapl", found.rapl.why);
-    return std::make_unique<RaplMeter>(found.rapl.zones, around.clock);
+EnergySources choose_energy(const spec::EnergySpec& spec, const Surroundings& around) {
+  const bool automatic = spec.source == "auto";
+  if (spec.source == "none") return {};
+  if (spec.source == "pdu" || (automatic && !spec.url.empty()))
+    return {http_meter(spec, around), nullptr, true};
+  const auto found = look(around);
+  const bool has_rapl = !found.rapl.zones.empty();
+  if (spec.source == "model" || (automatic && !has_rapl))
+    return with_gpus(model_meter(spec, around), found, around);
+  if (spec.source == "rapl" || automatic) {
+    if (!has_rapl) not_here("rapl", found.rapl.why);
+    return with_gpus(std::make_unique<RaplMeter>(found.rapl.zones, around.clock), found, around);
   }
   if (spec.source == "nvml") {
     if (!found.nvml) not_here("nvml", found.why_no_nvml);
-    return std::make_unique<NvmlMeter>(found.nvml, around.clock);
+    return {std::make_unique<NvmlMeter>(found.nvml, around.clock),
+            std::make_unique<GpuEnergy>(found.nvml, around.clock), true};
   }
   const std::vector<std::string> known{"auto", "rapl", "nvml", "pdu", "model", "none"};
   throw UserError("energy.source: unknown source '" + printable(spec.source, 80) + "'" +
@@ -122,11 +118,12 @@ std::vector<platform::Probe> probe_energy(const spec::EnergySpec& spec, const Su
   } else {
     probes.push_back({"energy", "rapl", false, found.rapl.why});
   }
+  const bool gpus_too = !meter_wins && (automatic || named("rapl") || named("model"));
   if (found.nvml)
     probes.push_back({"energy", "nvml", true,
                       std::to_string(found.nvml->gpus().size()) + " GPU(s), " +
                           NvmlMeter(found.nvml, around.clock).source() + "; " +
-                          use(named("nvml") || (automatic && !meter_wins), other)});
+                          (gpus_too ? "in use for tasks that are given GPUs" : use(named("nvml"), other))});
   else
     probes.push_back({"energy", "nvml", false, found.why_no_nvml});
 

@@ -39,7 +39,10 @@ struct EnergyChoice : testing::Test {
     sys.write("class/powercap/intel-rapl:0/energy_uj", "5");
     sys.write("class/powercap/intel-rapl:0/max_energy_range_uj", "1000000");
   }
-  std::string chosen() { return choose_meter(spec, around)->source(); }
+  std::string chosen() {
+    const auto sources = choose_energy(spec, around);
+    return sources.machine->source() + (sources.gpus ? ", GPUs " + sources.gpus->source() : "");
+  }
   std::string refusal() {
     try {
       return "no refusal, but " + chosen();
@@ -58,11 +61,11 @@ struct EnergyChoice : testing::Test {
 TEST_F(EnergyChoice, AutoTakesTheBestThereIs) {
   EXPECT_EQ(chosen(), "model (idle 8 W, busy 30 W)");
   around.nvml = gpu.lookup();
-  EXPECT_EQ(chosen(), "model (idle 8 W, busy 30 W) + nvml");
+  EXPECT_EQ(chosen(), "model (idle 8 W, busy 30 W), GPUs nvml");
   add_rapl();
-  EXPECT_EQ(chosen(), "rapl + nvml");
+  EXPECT_EQ(chosen(), "rapl, GPUs nvml");
   gpu.failing = {"nvmlDeviceGetTotalEnergyConsumption"};
-  EXPECT_EQ(chosen(), "rapl + nvml (power samples)");
+  EXPECT_EQ(chosen(), "rapl, GPUs nvml (power samples)");
   gpu.failing.insert("nvmlDeviceGetPowerUsage");
   EXPECT_EQ(chosen(), "rapl");
   FakeHttpServer meter(FakeHttpServer::ok("80"));
@@ -72,20 +75,20 @@ TEST_F(EnergyChoice, AutoTakesTheBestThereIs) {
 
 TEST_F(EnergyChoice, NoneIsNone) {
   spec.source = "none";
-  EXPECT_EQ(choose_meter(spec, around), nullptr);
+  EXPECT_EQ(choose_energy(spec, around).machine, nullptr);
 }
 
 TEST_F(EnergyChoice, ByName) {
   add_rapl();
   around.nvml = gpu.lookup();
   spec.source = "rapl";
-  EXPECT_EQ(chosen(), "rapl");
+  EXPECT_EQ(chosen(), "rapl, GPUs nvml") << "a GPU draws beside the CPU";
   spec.source = "nvml";
-  EXPECT_EQ(chosen(), "nvml");
+  EXPECT_EQ(chosen(), "nvml, GPUs nvml");
   spec.source = "model";
   spec.idle = Watts{20};
   spec.busy = Watts{95};
-  EXPECT_EQ(chosen(), "model (idle 20 W, busy 95 W)");
+  EXPECT_EQ(chosen(), "model (idle 20 W, busy 95 W), GPUs nvml");
 }
 
 TEST_F(EnergyChoice, WhatWasAskedForAndIsNotThereIsSaid) {
@@ -114,7 +117,8 @@ TEST_F(EnergyChoice, DoctorSaysWhatIsInUseAndWhyOthersAreNot) {
   EXPECT_EQ(find("energy", "rapl").why, "package-0; in use");
   EXPECT_NE(find("energy", "model").why.find("not used: rapl measures"), std::string::npos);
   around.nvml = gpu.lookup();
-  EXPECT_NE(find("energy", "nvml").why.find("2 GPU(s), nvml; in use"), std::string::npos);
+  EXPECT_NE(find("energy", "nvml").why.find("2 GPU(s), nvml; in use for tasks that are given GPUs"),
+            std::string::npos);
   EXPECT_EQ(find("GPUs", "nvml").why, "driver 555.42: Fake GPU, Fake GPU");
   FakeHttpServer meter(FakeHttpServer::ok("80"));
   spec.url = meter.url();

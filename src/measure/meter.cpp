@@ -73,30 +73,4 @@ std::optional<MeterReading> ModelMeter::read() {
   return reading_;
 }
 
-SumMeter::SumMeter(std::vector<std::unique_ptr<Meter>> parts) : parts_(std::move(parts)) {}
-
-std::string SumMeter::source() const {
-  std::vector<std::string> sources;
-  for (const auto& part : parts_) sources.push_back(part->source());
-  return join(sources, " + ");
-}
-
-bool SumMeter::measured() const {
-  return std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->measured(); });
-}
-
-std::optional<MeterReading> SumMeter::read() {
-  MeterReading sum;
-  bool all = true;
-  for (const auto& part : parts_) {
-    const auto reading = part->read();
-    all &= reading.has_value();
-    if (!reading) continue;
-    sum.total += reading->total;
-    sum.breaks += reading->breaks;
-  }
-  if (!all) return std::nullopt;
-  return sum;
-}
-
 }  // namespace tandem::measure

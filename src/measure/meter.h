@@ -33,6 +33,9 @@ class Meter {
   virtual std::string source()
       const = 0;                      // "rapl", "model (idle 8 W, busy 30 W)"; goes wherever its joules go
   virtual bool measured() const = 0;  // false: a model
+  // The machine's draw when it does nothing, and the most it may be; nullopt: not known.
+  virtual std::optional<Watts> idle() const { return std::nullopt; }
+  virtual std::optional<Watts> most() const { return std::nullopt; }
   virtual std::optional<MeterReading> read() = 0;  // nullopt: it cannot tell now
 };
 
@@ -72,6 +75,8 @@ class ModelMeter : public Meter {
   ModelMeter(PowerModel, int cores, platform::ProcFs, Clock);
   std::string source() const override;
   bool measured() const override { return false; }
+  std::optional<Watts> idle() const override { return model_.idle; }
+  std::optional<Watts> most() const override { return model_.busy; }
   std::optional<MeterReading> read() override;
 
  private:
@@ -81,18 +86,6 @@ class ModelMeter : public Meter {
   Clock clock_;
   std::optional<Seconds> last_at_, last_busy_;
   MeterReading reading_;
-};
-
-// Parts of a machine that are measured apart (CPU and GPU). Can tell only while all of them can.
-class SumMeter : public Meter {
- public:
-  explicit SumMeter(std::vector<std::unique_ptr<Meter>>);
-  std::string source() const override;  // "rapl + nvml"
-  bool measured() const override;
-  std::optional<MeterReading> read() override;
-
- private:
-  std::vector<std::unique_ptr<Meter>> parts_;
 };
 
 }  // namespace tandem::measure

@@ -87,34 +87,6 @@ TEST(PowerModel, DefaultsGrowWithTheCores) {
   EXPECT_EQ(default_power_model(2).busy.value, 30);
 }
 
-struct FixedMeter : Meter {
-  std::optional<MeterReading> reading;
-  std::string name;
-  bool real;
-  FixedMeter(std::string n, bool r, std::optional<MeterReading> m)
-      : reading(m), name(std::move(n)), real(r) {}
-  std::string source() const override { return name; }
-  bool measured() const override { return real; }
-  std::optional<MeterReading> read() override { return reading; }
-};
-
-std::optional<MeterReading> sum_of(std::optional<MeterReading> a, std::optional<MeterReading> b) {
-  std::vector<std::unique_ptr<Meter>> parts;
-  parts.push_back(std::make_unique<FixedMeter>("rapl", true, a));
-  parts.push_back(std::make_unique<FixedMeter>("model (x)", false, b));
-  SumMeter meter(std::move(parts));
-  EXPECT_EQ(meter.source(), "rapl + model (x)");
-  EXPECT_FALSE(meter.measured()) << "a part that is modelled makes the whole a model";
-  return meter.read();
-}
-
-TEST(SumMeter, TellsOnlyWhileAllPartsCan) {
-  const auto both = sum_of(MeterReading{Joules{3}, 1}, MeterReading{Joules{4}, 2});
-  EXPECT_EQ(both->total.value, 7);
-  EXPECT_EQ(both->breaks, 3);
-  EXPECT_FALSE(sum_of(MeterReading{}, std::nullopt));
-}
-
 TEST(PowerIntegral, ExactForPiecewiseLinearPower) {
   PowerIntegral integral(Seconds{5});
   EXPECT_FALSE(integral.at(Seconds{0}));

@@ -1,8 +1,7 @@
 #include "measure/task_sensor.h"
 
 #include <algorithm>
-
-#include "measure/energy_choice.h"
+#include <utility>
 
 namespace tandem::measure {
 namespace {
@@ -13,17 +12,24 @@ constexpr Seconds kLookEvery{0.25};
 }  // namespace
 
 TaskSensor::TaskSensor(SensorOptions options)
-    : TaskSensor(options.around, choose_meter(options.energy, options.around)) {}
+    : TaskSensor(options.around, choose_energy(options.energy, options.around)) {}
 
-TaskSensor::TaskSensor(Surroundings around, std::unique_ptr<Meter> meter)
+TaskSensor::TaskSensor(Surroundings around, EnergySources energy)
     : around_(std::move(around)),
-      meter_(std::move(meter)),
+      energy_(std::move(energy)),
       proc_(around_.proc),
       plan_(plan_counters(*around_.counters, platform::known_events(around_.sys))),
       groups_(proc_) {}
 
 std::string TaskSensor::energy_source() const {
-  return meter_ ? meter_->source() : "";
+  return energy_.machine ? energy_.machine->source() : "";
+}
+
+std::optional<Watts> TaskSensor::most_power(int gpus) const {
+  const auto machine = energy_.machine ? energy_.machine->most() : std::nullopt;
+  if (!machine || gpus == 0) return machine;
+  const auto more = energy_.gpus ? energy_.gpus->most(gpus) : std::nullopt;
+  return more ? std::optional(*machine + *more) : std::nullopt;
 }
 
 void TaskSensor::attach(TaskId id, std::int64_t pid) {
@@ -33,15 +39,29 @@ void TaskSensor::attach(TaskId id, std::int64_t pid) {
   const Seconds now = around_.clock();
   groups_.add(id, pid);
   attribution_.attach(id);
+  idle_.attach(id);
   const auto [it, added] =
       tasks_.emplace(id, Task{CounterSet(*around_.counters, plan_, pid, now), {}, {}, {}});
   update(id, it->second, now);
+}
+
+void TaskSensor::uses_gpus(TaskId id, const std::vector<std::string>& gpus) {
+  if (!tasks_.contains(id)) return;
+  advance();  // ends the interval in which it had others
+  if (gpus.empty())
+    with_gpus_.erase(id);
+  else
+    with_gpus_.insert(id);
+  if (energy_.gpus) energy_.gpus->uses(id, gpus);
 }
 
 void TaskSensor::detach(TaskId id) {
   tasks_.erase(id);
   groups_.remove(id);
   attribution_.detach(id);
+  idle_.detach(id);
+  with_gpus_.erase(id);
+  if (energy_.gpus) energy_.gpus->leaves(id);
 }
 
 void TaskSensor::sample() {
@@ -54,9 +74,30 @@ control::Reading TaskSensor::read(TaskId id) {
   advance();
   control::Reading reading;
   reading.profile.rates = take_rates(found->second);
-  const auto joules = attribution_.take(id);
-  if (meter_ && joules) reading.energy = Energy{*joules, meter_->source()};
+  reading.energy = energy_of(id);
   return reading;
+}
+
+// Its share of the machine, and its GPUs where they are counted apart. A part that nobody could tell has no
+// source; without any there is no energy.
+std::optional<Energy> TaskSensor::energy_of(TaskId id) {
+  if (!energy_.machine) return std::nullopt;
+  const auto joules = attribution_.take(id);
+  auto idle = idle_.take(id);
+  if (idle && joules) idle = std::min(*idle, *joules);  // their clocks were read one after the other
+  const bool gpus_apart = with_gpus_.contains(id) && (!energy_.machine_has_gpus || energy_.gpus);
+  EnergyPart machine{"CPU"};
+  if (joules) machine = {"CPU", *joules, energy_.machine->source(), idle};
+  if (!gpus_apart) {
+    if (!joules) return std::nullopt;
+    return idle ? sum_of({machine}) : Energy{*joules, energy_.machine->source()};
+  }
+  std::vector<EnergyPart> parts{EnergyPart{"GPU"}};
+  if (energy_.gpus)
+    if (auto gpus = energy_.gpus->take(id)) parts.front() = std::move(*gpus);
+  if (!energy_.machine_has_gpus) parts.push_back(std::move(machine));
+  auto sum = sum_of(std::move(parts));
+  return sum.source.empty() ? std::nullopt : std::optional(std::move(sum));
 }
 
 void TaskSensor::restart_profile(TaskId id) {
@@ -88,7 +129,11 @@ void TaskSensor::advance() {
   std::map<TaskId, std::optional<Seconds>> cpu;
   for (auto& [id, task] : tasks_) cpu[id] = update(id, task, now);
   const auto busy = machine_busy();
+  const auto idle = energy_.machine ? energy_.machine->idle() : std::nullopt;
   attribution_.step(machine_energy(), busy, cpu);
+  idle_.step(idle && last_at_ ? std::optional(*idle * (now - *last_at_)) : std::nullopt, busy, cpu);
+  if (energy_.gpus) energy_.gpus->step(now);
+  last_at_ = now;
 }
 
 // The CPU time the task used since the last update.
@@ -104,9 +149,11 @@ std::optional<Seconds> TaskSensor::update(TaskId id, Task& task, Seconds now) {
 }
 
 std::optional<Joules> TaskSensor::machine_energy() {
-  if (!meter_) return std::nullopt;
+  if (!energy_.machine) return std::nullopt;
   const auto before = last_energy_;
-  last_energy_ = meter_->read();
+  last_energy_ = energy_.machine->read();
+  // All GPUs by CPU time, for programs that take GPUs without being given any: not while others have theirs.
+  if (energy_.machine_has_gpus && energy_.gpus && !with_gpus_.empty()) return std::nullopt;
   if (!before || !last_energy_ || before->breaks != last_energy_->breaks) return std::nullopt;
   return last_energy_->total - before->total;
 }

@@ -4,7 +4,9 @@
 // perf's where the kernel gives them, else /proc's; the names in a profile say what was measured. Rates are
 // means over the stretch between two reads, sampled at each `sample` (about once a second) and at the read
 // itself, so that an epoch shorter than a second is measured too. Energy is the machine's, shared out by CPU
-// time (attribution.h); without a source, or where the meter failed, there is none rather than 0.
+// time (attribution.h), and for tasks that are given GPUs that of their GPUs (gpu_energy.h) beside it;
+// without a source, or where the meter failed, there is none rather than 0, and a total that lacks a part
+// says so.
 //
 // CPU time comes from perf's task-clock, which outlives the task. Without perf it comes from /proc, which is
 // gone once the task has been waited for: read a task before that, or its last stretch has no energy.
@@ -15,11 +17,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "control/ports.h"
 #include "measure/attribution.h"
 #include "measure/counter_set.h"
+#include "measure/energy_choice.h"
 #include "measure/process_channels.h"
 #include "measure/process_groups.h"
 #include "measure/surroundings.h"
@@ -36,9 +40,10 @@ class TaskSensor : public control::Sensor {
  public:
   // Throws UserError when the energy source that was asked for is not there.
   explicit TaskSensor(SensorOptions);
-  TaskSensor(Surroundings, std::unique_ptr<Meter>);  // null meter: no energy
+  TaskSensor(Surroundings, EnergySources);  // no meter of the machine: no energy
 
   void attach(TaskId, std::int64_t pid) override;
+  void uses_gpus(TaskId, const std::vector<std::string>& gpus) override;
   void sample() override;
   // A task that is not attached has an empty reading.
   control::Reading read(TaskId) override;
@@ -46,6 +51,8 @@ class TaskSensor : public control::Sensor {
   void detach(TaskId) override;
 
   std::string energy_source() const;  // empty: none
+  // What this machine draws at most with so many of its GPUs at work; nullopt: nothing tells.
+  std::optional<Watts> most_power(int gpus) const;
 
  private:
   struct Task {
@@ -58,18 +65,20 @@ class TaskSensor : public control::Sensor {
   void advance();
   static Metrics take_rates(Task&);
   std::optional<Seconds> update(TaskId, Task&, Seconds now);
+  std::optional<Energy> energy_of(TaskId);
   std::optional<Joules> machine_energy();
   std::optional<Seconds> machine_busy();
 
   Surroundings around_;
-  std::unique_ptr<Meter> meter_;
+  EnergySources energy_;
   platform::ProcFs proc_;
   CounterPlan plan_;
   ProcessGroups groups_;
-  Attribution attribution_;
+  Attribution attribution_, idle_;  // of the machine's energy, and of what of it is its idle draw
+  std::set<TaskId> with_gpus_;
   std::map<TaskId, Task> tasks_;
   std::optional<MeterReading> last_energy_;
-  std::optional<Seconds> last_busy_, last_look_;
+  std::optional<Seconds> last_busy_, last_look_, last_at_;
   std::map<std::string, Seconds> pressure_;  // of the machine, at the last advance
 };
 

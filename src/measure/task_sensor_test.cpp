@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "measure/fake_counters.h"
 #include "measure/fake_proc.h"
+#include "platform/fake_nvml.h"
 
 namespace tandem::measure {
 namespace {
@@ -42,8 +43,8 @@ struct SensorFixture : testing::Test {
     return result;
   }
   void make(bool with_meter = true) {
-    sensor =
-        std::make_unique<TaskSensor>(around(), with_meter ? std::make_unique<FakeMeter>(drawn) : nullptr);
+    sensor = std::make_unique<TaskSensor>(
+        around(), EnergySources{with_meter ? std::make_unique<FakeMeter>(drawn) : nullptr});
   }
   void SetUp() override {
     kernel->refuse_everything(ENOENT);
@@ -138,6 +139,134 @@ TEST_F(SensorFixture, NoSourceAndAFailedMeterGiveNoEnergy) {
   now += Seconds{1};
   EXPECT_FALSE(sensor->read(1).energy);
   EXPECT_EQ(sensor->energy_source(), "");
+}
+
+// Two GPUs, one task on both and one on the second alone; a third task has none.
+struct GpuFixture : SensorFixture {
+  platform::FakeNvml nvml;  // 1 J and 2 J at the start
+
+  void make_with_gpus(bool nvml_alone = false) {
+    std::string why;
+    std::shared_ptr<platform::Nvml> gpus = platform::Nvml::open(why, nvml.lookup());
+    sensor = std::make_unique<TaskSensor>(
+        around(),
+        EnergySources{std::make_unique<FakeMeter>(drawn), std::make_unique<GpuEnergy>(gpus), nvml_alone});
+    for (int task = 1; task <= 3; ++task) {
+      proc.process({.pid = 100 * task, .group = 100 * task});
+      sensor->attach(task, 100 * task);
+    }
+    sensor->uses_gpus(1, {"0", "1"});
+    sensor->uses_gpus(2, {"1"});
+  }
+  // A second in which each task is busy on a core of its own, and GPUs and machine draw so much.
+  void second(double first, double other, double machine) {
+    now += Seconds{1};
+    ++seconds;
+    for (int task = 1; task <= 3; ++task)
+      proc.process({.pid = 100 * task, .group = 100 * task, .cpu = static_cast<double>(seconds)});
+    proc.busy(3.0 * seconds);
+    drawn->total += Joules{machine};
+    nvml.millijoules[0] += static_cast<unsigned long long>(first * 1000);
+    nvml.millijoules[1] += static_cast<unsigned long long>(other * 1000);
+    sensor->sample();
+  }
+  int seconds = 0;
+};
+
+TEST_F(GpuFixture, AGpuIsSplitEvenlyAmongItsTasksAndAddedToTheirShareOfTheMachine) {
+  make_with_gpus();
+  second(100, 60, 30);
+  const auto both = *sensor->read(1).energy, one = *sensor->read(2).energy, none = *sensor->read(3).energy;
+  EXPECT_NEAR(both.joules.value, 100 + 30 + 10, 1e-9);
+  EXPECT_EQ(both.source, "nvml + rapl");
+  ASSERT_EQ(both.parts.size(), 2u);
+  EXPECT_EQ(both.parts[0].of, "GPU");
+  EXPECT_NEAR(both.parts[0].joules.value, 130, 1e-9);
+  EXPECT_EQ(both.parts[1], (EnergyPart{"CPU", both.parts[1].joules, "rapl"}));
+  EXPECT_NEAR(one.joules.value, 30 + 10, 1e-9);
+  EXPECT_NEAR(none.joules.value, 10, 1e-9) << "the CPU part alone";
+  EXPECT_TRUE(none.parts.empty());
+  sensor->detach(2);
+  second(0, 60, 30);
+  EXPECT_NEAR(sensor->read(1).energy->parts[0].joules.value, 60, 1e-9) << "nobody shares it any more";
+  sensor->uses_gpus(1, {});
+  second(50, 50, 30);
+  EXPECT_NEAR(sensor->read(1).energy->joules.value, 10, 1e-9) << "it has given them back";
+}
+
+TEST_F(GpuFixture, APartThatFailedIsMissingAndNotNothing) {
+  make_with_gpus();
+  nvml.failing = {"nvmlDeviceGetTotalEnergyConsumption"};
+  second(100, 60, 30);
+  auto seen = sensor->read(1).energy;
+  ASSERT_TRUE(seen);
+  EXPECT_FALSE(seen->complete());
+  EXPECT_NEAR(seen->joules.value, 10, 1e-9);
+  EXPECT_EQ(seen->source, "rapl");
+  nvml.failing.clear();
+  second(100, 60, 30);
+  EXPECT_FALSE(sensor->read(1).energy->complete()) << "nor is it known how much of it came since";
+  drawn->breaks = 1;
+  second(100, 60, 30);
+  seen = sensor->read(1).energy;
+  EXPECT_FALSE(seen->complete());
+  EXPECT_NEAR(seen->joules.value, 130, 1e-9) << "the GPUs' alone";
+  nvml.millijoules = {5, 5};
+  second(1, 1, 30);
+  EXPECT_FALSE(sensor->read(2).energy->complete()) << "the driver was loaded anew and counts from 0";
+  second(1, 1, 30);
+  EXPECT_TRUE(sensor->read(2).energy->complete());
+  sensor->uses_gpus(2, {"7"});
+  for (int again = 0; again < 2; ++again) {
+    second(1, 1, 30);
+    EXPECT_FALSE(sensor->read(2).energy->complete()) << "there is no such GPU, however often one looks";
+  }
+}
+
+TEST_F(GpuFixture, NvmlAloneIsOfItsGpusAlone) {
+  make_with_gpus(true);
+  second(100, 60, 30);
+  EXPECT_NEAR(sensor->read(1).energy->joules.value, 130, 1e-9);
+  EXPECT_EQ(sensor->read(1).energy->source, "nvml");
+  EXPECT_FALSE(sensor->read(3).energy) << "it may not be given what others drew";
+}
+
+TEST_F(GpuFixture, WhatAnIdleGpuDrawsIsLearntWhileNobodyIsOnIt) {
+  make_with_gpus();
+  second(100, 60, 30);
+  EXPECT_FALSE(sensor->read(2).energy->parts[0].idle) << "not known yet";
+  sensor->uses_gpus(1, {"0"});
+  sensor->uses_gpus(2, {});
+  nvml.percent[1] = 40;
+  second(100, 12, 30);
+  nvml.percent[1] = 0;
+  second(100, 20, 30);
+  second(100, 25, 30);
+  sensor->uses_gpus(2, {"1"});
+  sensor->read(2);
+  second(100, 60, 30);
+  EXPECT_NEAR(sensor->read(2).energy->parts[0].idle->value, 20, 1e-9)
+      << "the least while nothing ran: at 12 W something did";
+  second(100, 15, 30);
+  EXPECT_NEAR(sensor->read(2).energy->parts[0].idle->value, 15, 1e-9) << "never more than was drawn";
+}
+
+TEST_F(SensorFixture, AModelKnowsWhatOfItIsIdle) {
+  sensor = std::make_unique<TaskSensor>(
+      around(),
+      EnergySources{std::make_unique<ModelMeter>(PowerModel{Watts{8}, Watts{30}}, 2,
+                                                 platform::ProcFs(proc.root()), [this] { return now; })});
+  EXPECT_EQ(sensor->most_power(0), Watts{30});
+  EXPECT_FALSE(sensor->most_power(1)) << "nothing tells of a GPU";
+  proc.process({.pid = 100, .group = 100});
+  sensor->attach(1, 100);
+  now += Seconds{10};
+  proc.process({.pid = 100, .group = 100, .cpu = 5});
+  proc.busy(10);
+  const auto energy = *sensor->read(1).energy;
+  EXPECT_NEAR(energy.joules.value, 0.5 * (10 * 8 + 22 * 5), 1e-9);
+  ASSERT_EQ(energy.parts.size(), 1u);
+  EXPECT_NEAR(energy.parts[0].idle->value, 40, 1e-9) << "half of all that was busy was its";
 }
 
 TEST_F(SensorFixture, AChildThatEndsIsCountedOnce) {
@@ -298,7 +427,7 @@ TEST_P(RealMachine, CountsTheCpuTimeOfChildren) {
     around.counters = none;
   }
   std::optional<MeterReading> drawn = MeterReading{};
-  TaskSensor sensor(around, std::make_unique<FakeMeter>(drawn));
+  TaskSensor sensor(around, EnergySources{std::make_unique<FakeMeter>(drawn)});
   Burner burner;
   const Seconds start = steady_now();
   sensor.attach(1, burner.pid());

@@ -46,6 +46,22 @@ TrainJob read_train(const Node& root, const Catalogue& catalogue, Issues& issues
   return job;
 }
 
+// Weights that add up to 1, and cost among the goals.
+void check_cost(const Node* node, Objective& objective, Issues& issues) {
+  if (!is_map(node)) return;
+  auto& cost = objective.cost;
+  const double sum = cost ? cost->energy + cost->time : 0;
+  if (!(sum > 0)) {
+    if (cost || node->entries.empty())  // else what stands there was refused already
+      issues.add(node->at, "objective.cost", "one weight must be above 0, such as {energy: 0.5, time: 0.5}");
+    return;
+  }
+  *cost = {cost->energy / sum, cost->time / sum};
+  const auto is_cost = [](const Goal& goal) { return goal.metric == kCost; };
+  if (std::none_of(objective.goals.begin(), objective.goals.end(), is_cost))
+    objective.goals.push_back({kCost, false});
+}
+
 // Each metric once, and what Tandem measures only downwards.
 void check_objective(const Node* node, Objective& objective, Issues& issues) {
   if (node == nullptr) {
@@ -54,10 +70,12 @@ void check_objective(const Node* node, Objective& objective, Issues& issues) {
   }
   if (!is_map(node)) return;
   std::set<std::string> seen;
+  const Node* cost = node->find(kCost);
   const auto check = [&](const Node& metric, const std::string& path, bool maximise) {
     if (metric.kind != Node::Kind::scalar) return;
     if (metric.text.empty()) issues.add(metric.at, path, "must name a metric");
-    if (maximise && (metric.text == "train_time" || metric.text == "energy"))
+    if (maximise &&
+        (metric.text == "train_time" || metric.text == "energy" || (cost != nullptr && metric.text == kCost)))
       issues.add(metric.at, path, metric.text + " can only be minimised");
     if (!seen.insert(metric.text).second)
       issues.add(metric.at, path, quote(metric.text) + " is a goal already; each metric is given once");
@@ -72,6 +90,8 @@ void check_objective(const Node* node, Objective& objective, Issues& issues) {
       check(metrics->items[i], fmt::format("{}[{}]", path, i), key == std::string("maximise"));
     written += metrics->kind == Node::Kind::list ? metrics->items.size() : 1;
   }
+  check_cost(cost, objective, issues);
+  if (cost != nullptr && !seen.contains(kCost)) ++written;
   if (written == 0 || written > kMostGoals)
     issues.add(node->at, "objective",
                written == 0 ? "say what is best, such as {maximise: accuracy}"

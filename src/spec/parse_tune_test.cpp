@@ -253,7 +253,7 @@ TEST(ParseTune, ObjectivesHaveAMainGoal) {
   refuse("{}", "4:12: objective: say what is best, such as {maximise: accuracy}");
   refuse("{target: 0.9}", "4:12: objective: say what is best");
   refuse("{maximise: []}", "4:12: objective: say what is best");
-  refuse("accuracy", "4:12: objective: must be a map of keys and values (maximise, minimise, target)");
+  refuse("accuracy", "4:12: objective: must be a map of keys and values (maximise, minimise, target, cost)");
   refuse("{maximise: 3}", "4:23: objective.maximise: must be a word, not '3'");
   refuse("{maximise: [a, [b]]}", "4:27: objective.maximise[1]: must be a word, not a list");
   refuse("{maximise: ''}", "4:23: objective.maximise: must name a metric");
@@ -264,9 +264,39 @@ TEST(ParseTune, ObjectivesHaveAMainGoal) {
   refuse("{maximise: " + std::string(129, 'x') + "}", "4:23: objective.maximise: has 129 bytes; at most 128");
   refuse("{maximise: [a,b,c,d,e,f,g,h,i,j,k]}", "4:12: objective: has 11 goals; at most 10");
   refuse("{maximize: a, minimise: b}",
-         "4:13: objective.maximize: unknown key; known are maximise, minimise, target (did you "
+         "4:13: objective.maximize: unknown key; known are maximise, minimise, target, cost (did you "
          "mean 'maximise'?)");
   refuse("{maximise: a, target: high}", "4:34: objective.target: must be a number");
+}
+
+TEST(ParseTune, CostWeighsEnergyAndTime) {
+  using Goals = std::vector<Goal>;
+  const auto objective = [](const std::string& written) {
+    return good(kLenet + kRate + "objective: " + written).objective;
+  };
+  auto found = objective("{maximise: accuracy, cost: {energy: 0.5, time: 0.5}}");
+  EXPECT_EQ(found.goals, (Goals{{"accuracy", true}, {"cost", false}}));
+  EXPECT_EQ(found.cost, (CostWeights{0.5, 0.5}));
+  found = objective("{minimise: [cost, loss], maximise: a, target: 0.9, cost: {energy: 1, time: 3}}");
+  EXPECT_EQ(found.goals, (Goals{{"a", true}, {"cost", false}, {"loss", false}}))
+      << "once, where it was named";
+  EXPECT_EQ(found.cost, (CostWeights{0.25, 0.75})) << "divided by their sum";
+  EXPECT_EQ(found.target, 0.9);
+  EXPECT_EQ(objective("{cost: {time: 2}}").cost, (CostWeights{0, 1})) << "what is left out weighs nothing";
+  EXPECT_EQ(objective("{cost: {time: 2}}").goals, (Goals{{"cost", false}}));
+  EXPECT_FALSE(objective("{minimise: cost}").cost) << "a metric of the program's own";
+  const auto refuse = [](const std::string& written, const std::string& issue) {
+    expect_issue(kLenet + kRate + "objective: " + written, issue);
+  };
+  refuse("{cost: {}}", "4:19: objective.cost: one weight must be above 0, such as {energy: 0.5, time: 0.5}");
+  refuse("{cost: {energy: 0, time: 0}}", "4:19: objective.cost: one weight must be above 0");
+  refuse("{cost: {energy: -1, time: 2}}", "4:28: objective.cost.energy: must be at least 0");
+  refuse("{cost: {energy: .nan, time: 2}}", "4:28: objective.cost.energy: must be a number");
+  refuse("{cost: {energy: .inf}}", "4:28: objective.cost.energy: must be a number");
+  refuse("{cost: {power: 1}}", "4:20: objective.cost.power: unknown key; known are energy, time");
+  refuse("{cost: 0.5}", "4:19: objective.cost: must be a map of keys and values (energy, time)");
+  refuse("{maximise: cost, cost: {time: 1}}", "4:23: objective.maximise: cost can only be minimised");
+  refuse("{maximise: [a,b,c,d,e,f,g,h,i,j], cost: {time: 1}}", "4:12: objective: has 11 goals; at most 10");
 }
 
 TEST(ParseTune, BudgetsHaveUnits) {

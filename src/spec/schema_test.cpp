@@ -213,8 +213,8 @@ TEST(Schema, BandwidthAndFrequencyPatternsAcceptWhatTheParserAccepts) {
   const auto pattern = [](const json& field) { return std::regex(field["pattern"].get<std::string>()); };
   const std::regex bandwidth = pattern(device["memory_bandwidth"]), frequency = pattern(device["clock"]);
   for (const char* unit :
-       {"B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s", "kB/s", "MB/s", "GB/s", "TB/s", "b/s", "kb/s", "Mb/s",
-        "Gb/s", "Tb/s", "Hz", "kHz", "MHz", "GHz", "B", "GB", "s", "", "x"}) {
+       {"B/s",  "KiB/s", "MiB/s", "GiB/s", "TiB/s", "kB/s", "MB/s", "GB/s", "TB/s", "b/s", "kb/s", "Mb/s",
+        "Gb/s", "Tb/s",  "Hz",    "kHz",   "MHz",   "GHz",  "B",    "GB",   "s",    "",    "x"}) {
     for (const char* number : {"2", "1.5 ", ".5", "1e1", "-1", "two"}) {
       const std::string written = number + std::string(unit);
       EXPECT_EQ(std::regex_match(written, bandwidth), parse_bandwidth(written).has_value()) << written;
@@ -260,6 +260,8 @@ TEST(Describe, NamesEveryKeyOfATuningSpec) {
         "objective.maximise",
         "objective.minimise",
         "objective.target",
+        "objective.cost.energy",
+        "divided by their sum",
         "budget.time",
         "budget.energy",
         "an energy such as 20kJ",
@@ -280,8 +282,8 @@ TEST(Describe, NamesEveryKeyOfASimulation) {
        {"cluster.devices.NAME.memory_bandwidth", "a bandwidth such as 12GB/s or 10Gb/s", "cluster.nodes",
         "cluster.node_types.NAME.gpus_an_uplink", "cluster.network.cables[].from", "cluster.failures.repair",
         "workloads[].sample_bytes", "default: data is in memory",
-        "a list, each item a power such as 95W, 2 items",
-        "Ready clusters:", "dgx-1", "Kinds of network:", "torus"})
+        "a list, each item a power such as 95W, 2 items", "Ready clusters:", "dgx-1",
+        "Kinds of network:", "torus"})
     EXPECT_NE(help.find(words), std::string::npos) << words;
 }
 

@@ -21,8 +21,8 @@ TEST(SimYaml, IsReadBackAsTheSame) {
   expect_same_again(good(with(kSmall, "{bandwidth: 12GB/s}",
                               "{kind: cables, switches: 1, cables: [{from: 0, to: 3, bandwidth: 1Gb/s}, "
                               "{from: 1, to: 3, bandwidth: 2GiB/s, latency: 7us}]}")));
-  expect_same_again(good(with(kSmall, "{bandwidth: 12GB/s}",
-                              "{kind: torus, bandwidth: 0.1GB/s, latency: 1.1us, sizes: [3]}")));
+  expect_same_again(good(
+      with(kSmall, "{bandwidth: 12GB/s}", "{kind: torus, bandwidth: 0.1GB/s, latency: 1.1us, sizes: [3]}")));
 }
 
 TEST(SimYaml, ReadsLikeWhatPeopleWrite) {

@@ -62,6 +62,21 @@ Store goals(bool maximise) {
   };
 }
 
+// What is left out weighs nothing; parse.cpp makes the two add up to 1.
+Field weight(const char* name, const char* description, double CostWeights::*member) {
+  return {.name = name,
+          .type = Type::real,
+          .description = description,
+          .otherwise = "0",
+          .least = 0,
+          .most = 1e9,
+          .store = [member](const Target& job, const Found& found) {
+            auto& cost = part<TuneJob>(job).objective.cost;
+            if (!cost) cost = CostWeights{0, 0};
+            (*cost).*member = std::get<double>(found);
+          }};
+}
+
 std::vector<Field> objective_fields() {
   return {
       {.name = "maximise",
@@ -72,7 +87,7 @@ std::vector<Field> objective_fields() {
        .store = goals(true)},
       {.name = "minimise",
        .type = Type::names,
-       .description = "the same; also train_time and energy, which Tandem measures",
+       .description = "the same; also train_time, energy and, with weights, cost, which Tandem measures",
        .otherwise = "nothing",
        .longest = 128,
        .store = goals(false)},
@@ -81,6 +96,13 @@ std::vector<Field> objective_fields() {
        .description = "of the main goal: good enough, stop there",
        .otherwise = "none",
        .store = into([](TuneJob & job) -> auto& { return job.objective.target; })},
+      {.name = "cost",
+       .type = Type::table,
+       .description =
+           "minimise cost too: both as joules, a second at the machine's greatest draw (Zeus); the "
+           "weights are divided by their sum",
+       .fields = {weight("energy", "weight of the joules drawn", &CostWeights::energy),
+                  weight("time", "weight of the training time", &CostWeights::time)}},
   };
 }
 

@@ -77,9 +77,18 @@ SearchSpec read_search(const json& from) {
   return search;
 }
 
+// Journals older than the weights have none.
+CostWeights read_cost(const json& from) {
+  if (!from.contains("energy") || !from.contains("time")) damaged("the weights of cost are " + shown(from));
+  const CostWeights cost{not_negative(from["energy"], "energy"), not_negative(from["time"], "time")};
+  if (!(cost.energy + cost.time > 0)) damaged("the weights of cost are " + shown(from));
+  return cost;
+}
+
 Objective read_objective(const json& from) {
   Objective objective;
   if (from.contains("target")) objective.target = finite(from["target"], "target");
+  if (from.contains("cost")) objective.cost = read_cost(part(from, "cost"));
   if (!from.contains("goals")) return objective;
   objective.goals.clear();
   std::set<std::string> seen;
@@ -132,6 +141,7 @@ json objective_json(const Objective& objective) {
     goals.push_back({{"metric", goal.metric}, {"maximise", goal.maximise}});
   json out = {{"goals", goals}};
   if (objective.target) out["target"] = *objective.target;
+  if (objective.cost) out["cost"] = {{"energy", objective.cost->energy}, {"time", objective.cost->time}};
   return out;
 }
 

@@ -41,16 +41,26 @@ struct SearchSpec {
   bool operator==(const SearchSpec&) const = default;
 };
 
-// A metric the program reports, or train_time or energy, which Tandem measures.
+// A metric the program reports, or what Tandem measures: train_time, energy, and cost where it has weights.
 struct Goal {
   std::string metric;
   bool maximise = true;
   bool operator==(const Goal&) const = default;
 };
 
+// Zeus' cost of energy and time as one number of joules: energy * joules + time * (the machine's greatest
+// draw)
+// * seconds. Neither is negative, and they add up to 1.
+struct CostWeights {
+  double energy = 0.5, time = 0.5;
+  bool operator==(const CostWeights&) const = default;
+};
+inline constexpr const char* kCost = "cost";  // the goal
+
 struct Objective {
   std::vector<Goal> goals{{"accuracy", true}};  // the first is the main one; several: a Pareto front
   std::optional<double> target;                 // of the main goal: good enough, stop there
+  std::optional<CostWeights> cost{};            // then kCost is among the goals, and is Tandem's
   bool operator==(const Objective&) const = default;
 };
 

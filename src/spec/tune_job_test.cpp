@@ -26,7 +26,7 @@ TuneJob full_job() {
   job.hyper.constraints = {std::get<Expression>(Expression::parse("x < cores"))};
   job.system = {{1, 2, 65536}, {kGiB, 2 * kGiB}, {0.1, 1}};
   job.search = {"random", 27, 4, 100, INT64_MAX, "median"};
-  job.objective = {{{"loss", false}, {"energy", false}}, -0.5};
+  job.objective = {{{"loss", false}, {"energy", false}, {"cost", false}}, -0.5, CostWeights{0.25, 0.75}};
   job.budget = {Seconds{0.1}, Joules{20e3}};
   job.mode = Mode::hyper;
   job.hyper_cores = 2;
@@ -57,52 +57,67 @@ TEST(TuneJob, ModesHaveNames) {
 TEST(TuneJob, NonsenseIsASystemError) {
   for (const char* bad : {"null", "[]", "7", "{}", R"({"kind":"train"})", R"({"kind":7})"})
     EXPECT_THROW(tune_job_from_json(json::parse(bad)), SystemError) << bad;
-  const std::vector<std::pair<const char*, const char*>> damage{{"/base", "null"},
-                                                                {"/base", "{}"},
-                                                                {"/base/epochs", "0"},
-                                                                {"/hyper", "[]"},
-                                                                {"/hyper/parameters/0", "{}"},
-                                                                {"/system", "1"},
-                                                                {"/system/cores", "2"},
-                                                                {"/system/cores", "[0]"},
-                                                                {"/system/cores", "[2, 1]"},
-                                                                {"/system/cores", "[2, 2]"},
-                                                                {"/system/cores", "[1.5]"},
-                                                                {"/system/cores", "[4294967296]"},
-                                                                {"/system/memory", "[0]"},
-                                                                {"/system/memory", R"(["1GiB"])"},
-                                                                {"/system/speed", "[0]"},
-                                                                {"/system/speed", "[1.5]"},
-                                                                {"/system/speed", "[null]"},
-                                                                {"/search", "[]"},
-                                                                {"/search/algorithm", "1"},
-                                                                {"/search/max_epochs", "0"},
-                                                                {"/search/reduction", "1"},
-                                                                {"/search/trials", "0"},
-                                                                {"/search/trials", "18446744073709551615"},
-                                                                {"/search/seed", "1.5"},
-                                                                {"/search/pruning", "null"},
-                                                                {"/objective", "7"},
-                                                                {"/objective/goals", "[]"},
-                                                                {"/objective/goals", "{}"},
-                                                                {"/objective/goals/0", "{}"},
-                                                                {"/objective/goals/0/metric", "7"},
-                                                                {"/objective/goals/0/metric", R"("")"},
-                                                                {"/objective/goals/0/metric", R"("energy")"},
-                                                                {"/objective/goals/0/maximise", "1"},
-                                                                {"/objective/target", R"("1")"},
-                                                                {"/budget", "[]"},
-                                                                {"/budget/time", "-1"},
-                                                                {"/budget/energy", "null"},
-                                                                {"/mode", "1"},
-                                                                {"/mode", R"("fast")"},
-                                                                {"/hyper_cores", "0"},
-                                                                {"/hyper_cores", "null"}};
+  const std::vector<std::pair<const char*, const char*>> damage{
+      {"/base", "null"},
+      {"/base", "{}"},
+      {"/base/epochs", "0"},
+      {"/hyper", "[]"},
+      {"/hyper/parameters/0", "{}"},
+      {"/system", "1"},
+      {"/system/cores", "2"},
+      {"/system/cores", "[0]"},
+      {"/system/cores", "[2, 1]"},
+      {"/system/cores", "[2, 2]"},
+      {"/system/cores", "[1.5]"},
+      {"/system/cores", "[4294967296]"},
+      {"/system/memory", "[0]"},
+      {"/system/memory", R"(["1GiB"])"},
+      {"/system/speed", "[0]"},
+      {"/system/speed", "[1.5]"},
+      {"/system/speed", "[null]"},
+      {"/search", "[]"},
+      {"/search/algorithm", "1"},
+      {"/search/max_epochs", "0"},
+      {"/search/reduction", "1"},
+      {"/search/trials", "0"},
+      {"/search/trials", "18446744073709551615"},
+      {"/search/seed", "1.5"},
+      {"/search/pruning", "null"},
+      {"/objective", "7"},
+      {"/objective/goals", "[]"},
+      {"/objective/goals", "{}"},
+      {"/objective/goals/0", "{}"},
+      {"/objective/goals/0/metric", "7"},
+      {"/objective/goals/0/metric", R"("")"},
+      {"/objective/goals/0/metric", R"("energy")"},
+      {"/objective/goals/0/maximise", "1"},
+      {"/objective/target", R"("1")"},
+      {"/objective/cost", "7"},
+      {"/objective/cost", "{}"},
+      {"/objective/cost/energy", "-1"},
+      {"/objective/cost/time", "null"},
+      {"/objective/cost", R"({"energy":0,"time":0})"},
+      {"/budget", "[]"},
+      {"/budget/time", "-1"},
+      {"/budget/energy", "null"},
+      {"/mode", "1"},
+      {"/mode", R"("fast")"},
+      {"/hyper_cores", "0"},
+      {"/hyper_cores", "null"}};
   for (const auto& [where, what] : damage) {
     json damaged = to_json(full_job());
     damaged[json::json_pointer(where)] = json::parse(what);
     EXPECT_THROW(tune_job_from_json(damaged), SystemError) << where << " " << what;
   }
+}
+
+TEST(TuneJob, JournalsOlderThanTheWeightsOfCostHaveNone) {
+  json old = to_json(full_job());
+  old["objective"].erase("cost");
+  auto expected = full_job();
+  expected.objective.cost.reset();
+  EXPECT_EQ(tune_job_from_json(old), expected);
+  EXPECT_FALSE(to_json(expected).at("objective").contains("cost")) << "written as ever";
 }
 
 }  // namespace

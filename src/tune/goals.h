@@ -11,10 +11,26 @@
 
 namespace tandem::tune {
 
-// The goals' values after the epoch at this index: metrics of the epoch; train_time and energy of the trial
-// up to it. Nothing when the program does not report one of them, which is then named in `missing`.
+// What a second costs when energy and time are weighed: Zeus' MAXPOWER, the greatest draw there may be. What
+// the nodes are known to draw (traits.busy, the greatest); where none says so, the greatest mean power of an
+// epoch of the job so far, so that early costs are then told at a lower price than later ones.
+struct TimePrice {
+  Watts watts;        // 0: nothing is known yet
+  bool seen = false;  // by this job only
+};
+TimePrice price_of_time(const View&, const JobView&);
+// "0.5 energy + 0.5 time at 30 W (the machine's greatest draw)"; empty without weights.
+std::string cost_text(const spec::Objective&, const TimePrice&);
+Joules cost_of(const spec::CostWeights&, Joules, Seconds, Watts price);
+
+// The goals' values after the epoch at this index: metrics of the epoch; train_time, energy and cost of the
+// trial up to it. Nothing when the program does not report one of them, or an epoch's energy is not wholly
+// known; that one is then named in `missing`.
 std::optional<std::vector<double>> goal_values(const spec::Objective&, const TaskView&, std::size_t index,
-                                               std::string* missing = nullptr);
+                                               const TimePrice&, std::string* missing = nullptr);
+bool has_goal(const spec::Objective&, const std::string& metric);
+const char* unit_of(const spec::Objective&,
+                    const spec::Goal&);  // "s", "J" or, of the program's own metrics, ""
 
 // Lower is better, one a goal. In joint mode one number: the main goal divided by the time it took
 // (PipeTune's Tune V2: accuracy over duration), or for a goal to be minimised multiplied by it.

@@ -12,7 +12,6 @@
 #include "search/points.h"
 #include "stats/median.h"
 #include "tune/batches.h"
-#include "tune/goals.h"
 #include "tune/system_tuner.h"
 
 namespace tandem::tune {
@@ -40,7 +39,8 @@ std::string state_of(const TaskView& task, const JobView& job) {
   }
 }
 
-TrialOutcome trial_outcome(const spec::TuneJob& tune, const JobView& job, const TaskView& task) {
+TrialOutcome trial_outcome(const spec::TuneJob& tune, const JobView& job, const TaskView& task,
+                           const TimePrice& price) {
   TrialOutcome out{.task = task.id,
                    .hyper = task.trial->point,
                    .state = state_of(task, job),
@@ -55,7 +55,7 @@ TrialOutcome trial_outcome(const spec::TuneJob& tune, const JobView& job, const 
     out.reason = fmt::format("{}: {}", name(task.last_failure->failure), task.last_failure->detail);
   if (!task.epochs.empty()) out.train_time = trained_until(task, task.epochs.size() - 1);
   for (std::size_t i = 0; i < task.epochs.size(); ++i) {
-    const auto values = goal_values(tune.objective, task, i);
+    const auto values = goal_values(tune.objective, task, i, price);
     if (!values) continue;
     const auto loss = losses(tune, *values, task, i);
     if (!out.losses.empty() && !(loss.front() < out.losses.front())) continue;
@@ -83,9 +83,14 @@ void choose_best(Outcome& out) {
   out.best = out.front.front();
 }
 
-bool has_goal(const spec::TuneJob& job, const std::string& metric) {
-  return std::any_of(job.objective.goals.begin(), job.objective.goals.end(),
-                     [&](const spec::Goal& goal) { return goal.metric == metric; });
+void rank_by_energy_and_time(std::vector<ConfigOutcome>& configs) {
+  std::vector<search::Losses> known;
+  for (const auto& config : configs)
+    if (config.joules) known.push_back({config.seconds, *config.joules});
+  const auto ranks = search::ranks(known);
+  std::size_t next = 0;
+  for (auto& config : configs)
+    if (config.joules) config.rank = ranks[next++];
 }
 
 std::string config_text(const Resources& system) {
@@ -148,10 +153,14 @@ void choose_system(Outcome& out, const spec::TuneJob& job, const View& view,
     out.system_confidence = job.mode == spec::Mode::hyper ? "fixed, not tuned" : "part of the search";
     return;
   }
-  const bool energy = has_goal(job, "energy"), time = has_goal(job, "train_time");
+  const auto& weights = job.objective.cost;
+  const bool energy = weights || has_goal(job.objective, "energy"),
+             time = has_goal(job.objective, "train_time");
   // What was seen in few epochs must be better by more than what few epochs can be off.
   const auto cost = [&](const ConfigOutcome& c) {
     const double doubt = 1 + kDoubt / std::sqrt(static_cast<double>(std::max<std::int64_t>(c.epochs, 1)));
+    if (weights && c.joules)
+      return doubt * cost_of(*weights, Joules{*c.joules}, Seconds{c.seconds}, out.price.watts).value;
     return doubt * (energy ? c.joules.value_or(c.seconds) * (time ? c.seconds : 1) : c.seconds);
   };
   std::optional<ConfigOutcome> chosen;
@@ -217,7 +226,7 @@ struct Epochs {
     std::vector<double> off, joules;
     for (const auto* record : records) {
       off.push_back(std::fabs(scale * record->working().value - out.seconds));
-      if (record->energy) joules.push_back(scale * joules_of(*record));
+      if (record->energy && record->energy->complete()) joules.push_back(scale * joules_of(*record));
     }
     out.spread = stats::median(std::move(off));
     if (!joules.empty()) out.joules = stats::median(std::move(joules));
@@ -257,15 +266,17 @@ Outcome outcome(const View& view, JobId id) {
   const auto& tune = *job.tune;
   Outcome out;
   out.tuning = job.active;
+  out.price = price_of_time(view, job);
   std::vector<std::tuple<double, const TaskView*, const EpochRecord*>> epochs;
   std::set<std::int32_t> reused;
   for (const auto& task : view.tasks) {
     if (task.job != id || !task.trial) continue;
-    out.trials.push_back(trial_outcome(tune, job, task));
+    out.trials.push_back(trial_outcome(tune, job, task, out.price));
     out.failed += out.trials.back().state == "failed";
     out.joules += task.joules();
     if (!task.energy_source.empty()) out.energy_source = task.energy_source;
     out.energy_complete &= task.energy_complete;
+    add_parts(out.energy_parts, task.energy_parts());
     out.epochs_total += static_cast<std::int64_t>(task.epochs.size());
     for (const auto& record : task.epochs) {
       epochs.emplace_back(record.at.value, &task, &record);
@@ -291,6 +302,7 @@ Outcome outcome(const View& view, JobId id) {
   const auto work = out.trials[*out.best].work;
   if (work >= 0 && static_cast<std::size_t>(work) < works.size())
     out.best_work = works[static_cast<std::size_t>(work)];
+  rank_by_energy_and_time(out.best_work);
   choose_system(out, tune, view, works);
   return out;
 }

@@ -8,6 +8,7 @@
 
 #include "event/view.h"
 #include "search/searcher.h"
+#include "tune/goals.h"
 
 namespace tandem::tune {
 
@@ -34,6 +35,7 @@ struct ConfigOutcome {
   double seconds = 0, spread = 0;  // median and median absolute deviation
   std::optional<double> joules;
   std::int64_t epochs = 0;
+  std::optional<int> rank{};  // by seconds and joules; 0: on their Pareto front; none: no joules are known
   bool scaled =
       false;  // only first epochs of their processes were seen: scaled by how much shorter later ones are
 };
@@ -49,6 +51,8 @@ struct Outcome {
   Joules joules;
   std::string energy_source;  // empty: none
   bool energy_complete = true;
+  std::vector<EnergyPart> energy_parts;
+  TimePrice price;  // what a second costs, where energy and time are weighed
   std::int64_t epochs_total = 0, probed_epochs = 0, reused_profiles = 0, failed = 0;
 };
 

@@ -5,6 +5,7 @@
 
 #include "stats/median.h"
 #include "tune/batches.h"
+#include "tune/goals.h"
 
 namespace tandem::tune {
 namespace {
@@ -13,11 +14,6 @@ constexpr double kMemoryRoom = 1.5;       // over what was seen resident: peaks 
 constexpr double kBenefitOfDoubt = 0.85;  // of a single measurement
 constexpr double kClearlyDearer = 1.05;
 constexpr double kLongEpoch = 3;  // seconds: several slices of half a second fit in
-
-bool has_goal(const spec::Objective& objective, const std::string& metric) {
-  return std::any_of(objective.goals.begin(), objective.goals.end(),
-                     [&](const spec::Goal& goal) { return goal.metric == metric; });
-}
 
 // Choices up to what may be set here; where nothing may be set (0), things stay as they are.
 void keep_settable(std::vector<double>& choices, double most) {
@@ -72,7 +68,7 @@ SystemTuner::SystemTuner(const spec::TuneJob& job, const NodeView& node, std::ve
     : job_(job),
       machine_(node.type),
       space_(on_node(job.system, node)),
-      energy_counts_(has_goal(job.objective, "energy")),
+      energy_counts_(job.objective.cost || has_goal(job.objective, "energy")),
       time_counts_(has_goal(job.objective, "train_time")),
       known_(std::move(known)),
       known_works_(make_similarity(job.similarity, known_)) {
@@ -206,6 +202,8 @@ SystemPlan SystemTuner::plan_for_time(const std::vector<Resources>& all, std::in
 }
 
 double SystemTuner::cost(const Cost& of) const {
+  if (const auto& weights = job_.objective.cost; weights && of.joules)
+    return cost_of(*weights, Joules{*of.joules}, Seconds{of.seconds}, time_price_).value;
   const double joules = of.joules.value_or(of.seconds);
   return time_counts_ ? joules * of.seconds : joules;
 }

@@ -9,8 +9,8 @@
 // time, so that a configuration is probed when cores would idle otherwise: probing never makes a trial wait.
 // Speed is then always full, since less is
 // never faster. Where energy counts, configurations are probed one an epoch and the best by cost is kept:
-// joules, or joules times seconds where both are goals. Memory is the smallest choice that holds what the
-// work was seen to use.
+// joules, or joules times seconds where both are goals, or the objective's own weights (its cost). Memory is
+// the smallest choice that holds what the work was seen to use.
 //
 // GPU settings are probed on slices of an epoch where epochs are long and the program tells its progress (as
 // Zeus does): a slice is a part of an epoch in one configuration, scaled up.
@@ -46,6 +46,8 @@ class SystemTuner {
  public:
   SystemTuner(const spec::TuneJob&, const NodeView&, std::vector<KnownWork> known);
 
+  // What a second costs from now on, where energy and time are weighed (goals.h).
+  void set_time_price(Watts price) { time_price_ = price; }
   // How to run the next epoch of a trial.
   SystemPlan plan(TaskId, const Values& hyper);
   // An epoch of the trial has ended; it is the last of task.epochs.
@@ -82,6 +84,7 @@ class SystemTuner {
   spec::SystemSpace space_;  // what of it this machine can give
   Resources reference_;
   bool energy_counts_ = false, time_counts_ = false;
+  Watts time_price_;
   std::vector<KnownWork> known_;
   std::unique_ptr<Similarity> known_works_;
   std::vector<Work> works_;

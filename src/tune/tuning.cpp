@@ -153,6 +153,7 @@ Request Tuning::request(const View& view, const Trial& trial) {
   request.priority =
       static_cast<int>(std::min<std::int64_t>(trial.ask.rung, 1000)) + (part.clone_from ? 1 : 0);
   if (tuner_) {
+    tuner_->set_time_price(price_of_time(view, job(view)).watts);
     auto plan = tuner_->plan(trial.task, part.hyper);
     request.options = std::move(plan.options);
     request.phase = plan.phase;
@@ -173,6 +174,21 @@ void Tuning::began(const View& view, std::vector<DecisionBody>& out) {
   go_on(view, out);
 }
 
+std::string Tuning::why_missing(const std::string& goal, const EpochEnded& e) const {
+  if (goal == "energy" || (goal == spec::kCost && job_.objective.cost))
+    return fmt::format("the objective names {}, but nothing here can tell {}; see `tandem doctor`", goal,
+                       e.energy           ? "all of an epoch's energy"
+                       : goal == "energy" ? "it"
+                                          : "energy");
+  std::string reported;
+  for (const auto& [name, value] : e.metrics) reported += (reported.empty() ? "" : ", ") + name;
+  return fmt::format("the objective names '{}', which the program does not report; it reports {}{}", goal,
+                     reported.empty() ? "nothing" : reported,
+                     goal == spec::kCost
+                         ? "; for Tandem's own cost give it weights: objective.cost: {energy: 0.5, time: 0.5}"
+                         : "");
+}
+
 void Tuning::epoch_ended(const View& view, const EpochEnded& e, std::vector<DecisionBody>& out) {
   Trial* trial = trial_of(e.task);
   const auto& task = task_at(view, e.task);
@@ -187,16 +203,10 @@ void Tuning::epoch_ended(const View& view, const EpochEnded& e, std::vector<Deci
     return;
   }
   std::string missing;
-  const auto values = goal_values(job_.objective, task, task.epochs.size() - 1, &missing);
+  const auto values =
+      goal_values(job_.objective, task, task.epochs.size() - 1, price_of_time(view, job(view)), &missing);
   if (!values) {
-    std::string reported;
-    for (const auto& [name, value] : e.metrics) reported += (reported.empty() ? "" : ", ") + name;
-    finish(JobState::failed,
-           missing == "energy"
-               ? "the objective names energy, but nothing here can tell it; see `tandem doctor`"
-               : fmt::format("the objective names '{}', which the program does not report; it reports {}",
-                             missing, reported.empty() ? "nothing" : reported),
-           out);
+    finish(JobState::failed, why_missing(missing, e), out);
     return;
   }
   note_success(*trial, e.epoch, *values);

@@ -24,6 +24,7 @@ class Tuning {
   void began(const View&, std::vector<DecisionBody>& out);
   void epoch_ended(const View&, const EpochEnded&, std::vector<DecisionBody>& out);
   void slice_ended(const View&, const SliceEnded&, std::vector<DecisionBody>& out);
+  std::string why_missing(const std::string& goal, const EpochEnded&) const;
   void task_failed(const View&, TaskId, std::vector<DecisionBody>& out);
   void task_ended(const View&, TaskId, std::vector<DecisionBody>& out);
   void resumed(const View&, std::vector<DecisionBody>& out);

@@ -57,7 +57,8 @@ void Tuning::remember_epoch(const View& view, const EpochEnded& e, std::span<con
   if (!verdict) return;  // nobody listened
   const auto& task = task_at(view, e.task);
   if (tuner_) tuner_->ended(task, task.trial->hyper);
-  const auto values = goal_values(job_.objective, task, task.epochs.size() - 1);
+  const auto values =
+      goal_values(job_.objective, task, task.epochs.size() - 1, price_of_time(view, job(view)));
   if (!values || e.epoch <= trial->told) return;
   note_success(*trial, e.epoch, *values);
   searcher_->told(trial->ask.trial, e.epoch, losses(job_, *values, task, task.epochs.size() - 1), *verdict);

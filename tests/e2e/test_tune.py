@@ -168,6 +168,29 @@ class Tune(Case):
                 self.assertFalse(a[0] >= b[0] and a[1] <= b[1] and a != b and (a[0] > b[0] or a[1] < b[1]))
         self.assertIn("Pareto front", self.tandem("show", result["run"]).stdout)
 
+    def test_cost_weighs_energy_and_time_as_asked(self):
+        weights = "objective: {maximise: accuracy, cost: {energy: 1, time: 3}}\nsystem: {cores: {choice: [1, 2]}}\n"
+        spec = self.tune_spec("--sleep-ms", 5, extra=weights + "energy: {source: model, idle: 20W, busy: 100W}")
+        result = self.json("tune", spec, "--quiet")
+        self.assertEqual(result["cost"], {"energy": 0.25, "time": 0.75, "watts": 100.0, "watts_are": "known"})
+        for trial in result["trials"]:
+            until = [epoch for epoch in trial["history"] if epoch["epoch"] <= trial["best_epoch"]]
+            by_hand = sum(0.25 * epoch["joules"] + 75 * (epoch["seconds"] - epoch["startup"]) for epoch in until)
+            self.assertAlmostEqual(trial["goals"][1], by_hand, places=6)
+        part, = result["energy_parts"]
+        self.assertEqual((part["of"], part["source"]), ("CPU", "model (idle 20 W, busy 100 W)"))
+        self.assertAlmostEqual(part["joules"], result["tuning_joules"])
+        self.assertTrue(0 < part["idle_joules"] <= part["joules"])
+        shown = self.tandem("show", result["run"]).stdout
+        for words in ("0.25 energy + 0.75 time at 100 W (the machine's greatest draw)", "Pareto front", "of it", "idle"):
+            self.assertIn(words, shown)
+        page = self.folder / "report.html"
+        self.tandem("report", result["run"], "-o", page)
+        self.assertIn("energy of an epoch (J)", page.read_text())
+        spec = self.tune_spec("--sleep-ms", 5, extra=weights + "energy: {source: none}")
+        failed = self.json("tune", spec, "--quiet", code=1)
+        self.assertIn("names cost, but nothing here can tell energy", failed["reason"])
+
     def test_knowledge_travels(self):
         spec = self.tune_spec("--sleep-ms", 5, hyper="x: {range: [0, 1]}\n  batch_size: {choice: [1, 2]}",
                               extra="system: {cores: {choice: [1, 2]}}")

@@ -28,6 +28,7 @@ struct Behaviour {
   double startup = 0.5;
   double first = 1;  // how much longer a process's first epoch takes
   bool checkpoints = true;
+  bool metered = true;          // somebody can tell its energy
   std::int64_t ends_after = 0;  // so many epochs the program ends by itself; 0: it goes on as long as it may
 };
 
@@ -124,7 +125,8 @@ class World final : public control::World {
       t->waits = true;
       if (does_.checkpoints) durable_[id] = epoch;
       say(EpochEnded{id, attempt, epoch, does_.metrics(t->hyper, epoch), Seconds{startup + seconds},
-                     Energy{Joules{seconds * t->granted.cores * 10}, "toy"},
+                     does_.metered ? std::optional(Energy{Joules{seconds * t->granted.cores * 10}, "toy"})
+                                   : std::nullopt,
                      Profile{does_.rates(t->hyper, t->granted)}, Seconds{startup}});
     });
   }

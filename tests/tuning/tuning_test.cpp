@@ -345,6 +345,86 @@ TEST(Tuning, EnergyAsAGoalProbesEveryConfigurationAndSettlesOnTheCheapest) {
     for (const auto& b : front) EXPECT_FALSE(search::dominates(a, b));
 }
 
+// Zeus' cost by hand, of every configuration: the chosen one is the cheapest, at whatever weights.
+TEST(Tuning, TheWeightsOfCostDecideTheConfiguration) {
+  std::set<int> chosen;
+  for (const double energy : {1.0, 0.6, 0.0}) {
+    SCOPED_TRACE(energy);
+    auto job = a_job("random");
+    job.search.trials = 4;
+    job.search.max_epochs = job.base.epochs = 12;
+    job.objective = {
+        {{"accuracy", true}, {"cost", false}}, std::nullopt, spec::CostWeights{energy, 1 - energy}};
+    job.system.cores = {1, 2, 4};
+    job.base.hyper["batch_size"] = std::int64_t{256};
+    std::erase_if(job.hyper.parameters, [](const auto& p) { return p.name == "batch_size"; });
+    Played run(job, {4, 16 * kGiB, 1.0}, well());
+    ASSERT_EQ(run.job().state, JobState::finished) << run.job().reason;
+    const auto found = run.outcome();
+    ASSERT_EQ(found.best_work.size(), 3u);
+    EXPECT_TRUE(found.price.seen) << "the toy's node does not say what it draws";
+    EXPECT_NEAR(found.price.watts.value, 40, 1e-9) << "ten watts a core";
+    std::map<int, double> costs;
+    for (const int cores : {1, 2, 4}) {
+      const double seconds = 0.05 + 0.95 / cores;
+      costs[cores] = energy * 10 * cores * seconds + (1 - energy) * 40 * seconds;
+    }
+    const auto least = std::min_element(costs.begin(), costs.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+    EXPECT_EQ(found.best_system.cores, least->first);
+    for (const auto& task : run.loop.view().tasks)
+      EXPECT_EQ(task.epochs.back().granted.cores, least->first) << "and trials were run in it";
+    chosen.insert(least->first);
+    // Twelve epochs of the best trial add up to its goal.
+    const auto& best = found.trials[*found.best];
+    double sum = 0;
+    const auto& epochs = run.loop.view().tasks[static_cast<std::size_t>(best.task)].epochs;
+    for (std::int64_t i = 0; i < *best.best_epoch; ++i) {
+      const auto& record = epochs[static_cast<std::size_t>(i)];
+      sum += energy * record.energy->joules.value + (1 - energy) * 40 * record.working().value;
+    }
+    EXPECT_NEAR(best.goals[1], sum, 1e-9);
+  }
+  EXPECT_GT(chosen.size(), 1u) << "the weights made no difference: the test says nothing";
+}
+
+TEST(Tuning, ConfigurationsAreRankedByEnergyAndTime) {
+  auto job = a_job("random");
+  job.search.trials = 3;
+  job.search.max_epochs = job.base.epochs = 12;
+  job.objective = {{{"accuracy", true}, {"cost", false}}, std::nullopt, spec::CostWeights{}};
+  job.system.cores = {1, 2, 4};
+  job.system.speed = {0.5, 1.0};
+  const auto found = Played(job, {4, 16 * kGiB, 1.0}, well()).outcome();
+  ASSERT_EQ(found.best_work.size(), 6u);
+  for (const auto& config : found.best_work)
+    EXPECT_EQ(config.rank == 0, config.system.speed == 1.0)
+        << config.system.cores << " cores: the toy draws the same power at half the speed, for twice as long";
+}
+
+TEST(Tuning, CostNeedsEnergyOrWeights) {
+  auto job = a_job();
+  job.objective.goals = {{"accuracy", true}, {"cost", false}};
+  EXPECT_NE(Played(job).job().reason.find("give it weights: objective.cost"), std::string::npos);
+  auto does = well();
+  const auto metrics = does.metrics;
+  does.metrics = [metrics](const Values& hyper, std::int64_t epoch) {
+    auto out = metrics(hyper, epoch);
+    out["cost"] = 7;
+    return out;
+  };
+  const Played own(job, {4, 16 * kGiB, 1.0}, does);
+  EXPECT_EQ(own.outcome().trials[*own.outcome().best].goals[1], 7) << "the program's own";
+  job.objective.cost = spec::CostWeights{};
+  const Played ours(job, {4, 16 * kGiB, 1.0}, does);
+  EXPECT_NE(ours.outcome().trials[*ours.outcome().best].goals[1], 7) << "with weights it is Tandem's";
+  does.metered = false;
+  const Played unknown(job, {4, 16 * kGiB, 1.0}, does);
+  EXPECT_EQ(unknown.job().state, JobState::failed);
+  EXPECT_NE(unknown.job().reason.find("names cost, but nothing here can tell energy"), std::string::npos)
+      << unknown.job().reason;
+}
+
 TEST(Tuning, MemoryShrinksToWhatIsUsedAndConstraintsHold) {
   auto job = a_job();
   job.system.memory = {kGiB, 2 * kGiB, 8 * kGiB};

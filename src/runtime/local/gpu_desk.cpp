@@ -1,9 +1,25 @@
 #include "runtime/local/gpu_desk.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
 namespace tandem::local {
+
+void add_gpus(const std::vector<LocalGpu>& gpus, Resources& capacity, std::string& type) {
+  if (gpus.empty()) return;
+  const auto least = [&](auto member) {
+    return std::min_element(gpus.begin(), gpus.end(), [&](const LocalGpu& a, const LocalGpu& b) {
+             return a.*member < b.*member;
+           })->*member;
+  };
+  capacity.gpus = static_cast<int>(gpus.size());
+  capacity.gpu_memory = least(&LocalGpu::memory);
+  capacity.gpu_power = least(&LocalGpu::most_power);
+  capacity.gpu_clock = least(&LocalGpu::most_clock);
+  type += fmt::format(", {} x {}", gpus.size(), gpus.front().name);
+}
 
 GpuDesk::GpuDesk(std::vector<LocalGpu> gpus) : gpus_(std::move(gpus)), used_(gpus_.size()) {}
 
@@ -40,9 +56,9 @@ int GpuDesk::free() const {
       std::count_if(used_.begin(), used_.end(), [](const Use& use) { return use.tasks == 0; }));
 }
 
-std::string GpuDesk::visible(const std::vector<std::size_t>& gpus) const {
-  std::string out;
-  for (const std::size_t gpu : gpus) out += (out.empty() ? "" : ",") + gpus_[gpu].uuid;
+std::vector<std::string> GpuDesk::names(const std::vector<std::size_t>& gpus) const {
+  std::vector<std::string> out;
+  for (const std::size_t gpu : gpus) out.push_back(gpus_[gpu].uuid);
   return out;
 }
 

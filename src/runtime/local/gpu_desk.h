@@ -22,6 +22,10 @@ struct LocalGpu {
   double most_clock = 0;  // hertz; the same
 };
 
+// To what a node has, and to its type: what was learned beside one type of GPU is not good beside another.
+// GPUs count as alike, each as the least of them: what is granted must fit on any.
+void add_gpus(const std::vector<LocalGpu>&, Resources& capacity, std::string& type);
+
 class GpuDesk {
  public:
   explicit GpuDesk(std::vector<LocalGpu> gpus);
@@ -36,8 +40,7 @@ class GpuDesk {
   bool unused(std::size_t gpu) const { return used_[gpu].tasks == 0; }
   bool shared(std::size_t gpu) const { return used_[gpu].tasks > 1; }
   const LocalGpu& described(std::size_t gpu) const { return gpus_[gpu]; }
-  // Their names for CUDA_VISIBLE_DEVICES; "" hides all.
-  std::string visible(const std::vector<std::size_t>&) const;
+  std::vector<std::string> names(const std::vector<std::size_t>&) const;
 
  private:
   struct Use {

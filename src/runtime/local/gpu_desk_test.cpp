@@ -42,7 +42,7 @@ TEST(GpuDesk, SeveralOfOneTaskAreSeveralGpus) {
   EXPECT_EQ(desk.take({.gpus = 3}), std::nullopt);
   EXPECT_EQ(desk.take(both), (Taken{{0, 1}}));
   EXPECT_EQ(desk.take(both), std::nullopt);
-  EXPECT_EQ(desk.visible({0, 1}), "GPU-a,GPU-b");
+  EXPECT_EQ(desk.names({0, 1}), (std::vector<std::string>{"GPU-a", "GPU-b"}));
   desk.give_back({0, 1}, both);
   EXPECT_EQ(desk.free(), 2);
 }
@@ -50,7 +50,6 @@ TEST(GpuDesk, SeveralOfOneTaskAreSeveralGpus) {
 TEST(GpuDesk, NoneAskedForIsNoneGiven) {
   GpuDesk desk({});
   EXPECT_EQ(desk.take({}), (Taken{std::vector<std::size_t>{}}));
-  EXPECT_EQ(desk.visible({}), "");
 }
 
 }  // namespace

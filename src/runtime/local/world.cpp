@@ -45,7 +45,9 @@ Bytes usable_memory(const platform::Topology& topology, const platform::CgroupSu
 LocalNode whole_machine(const LocalOptions& options) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  LocalNode out{.name = host.data(), .memory = usable_memory(options.topology, options.cgroups)};
+  LocalNode out{.name = host.data(),
+                .memory = usable_memory(options.topology, options.cgroups),
+                .traits = options.traits};
   for (const auto& cpu : options.topology.cpus) out.cpus.push_back(cpu.id);
   out.type = fmt::format("{}, {} cores", options.topology.model, out.cpus.size());
   return out;
@@ -99,18 +101,8 @@ std::vector<NodeJoined> LocalWorld::nodes() {
                    node.type,
                    node.traits});
   if (gpus_.size() == 0) return out;
-  // Alike, or as the smallest of them: what is granted must fit on any.
-  Resources& capacity = out.front().capacity;
-  capacity.gpus = static_cast<int>(gpus_.size());
-  for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
-    const LocalGpu& has = gpus_.described(gpu);
-    capacity.gpu_memory = gpu == 0 ? has.memory : std::min(capacity.gpu_memory, has.memory);
-    capacity.gpu_power = gpu == 0 ? has.most_power : std::min(capacity.gpu_power, has.most_power);
-    capacity.gpu_clock = gpu == 0 ? has.most_clock : std::min(capacity.gpu_clock, has.most_clock);
-  }
-  out.front().traits.accelerator = gpus_.described(0).name;
-  // What was learned beside one type of GPU is not good beside another.
-  out.front().type += fmt::format(", {} x {}", gpus_.size(), gpus_.described(0).name);
+  add_gpus(options_.gpus, out.front().capacity, out.front().type);
+  out.front().traits.accelerator = options_.gpus.front().name;
   return out;
 }
 
@@ -213,7 +205,10 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
     return;
   }
   const Seat& first = a.seats.front();
-  if (options_.sensor && !a.gang()) options_.sensor->attach(a.task, first.child.pid);
+  if (options_.sensor && !a.gang()) {
+    options_.sensor->attach(a.task, first.child.pid);
+    if (!a.gpus.empty()) options_.sensor->uses_gpus(a.task, gpus_.names(a.gpus));
+  }
   happened(TaskStarted{a.task, a.number, id, first.child.pid, first.child.started, first.cpus});
   a.stretch_from = steady_clock::now();
   a.stall_at = after(a.stall_after);
@@ -321,6 +316,7 @@ std::vector<Event> LocalWorld::wait(Seconds at_most) {
     if (spoke.process) ended(spoke.task, spoke.rank);
   }
   check_deadlines();
+  look_after_gpus();
   std::vector<Event> out(std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.end()));
   pending_.clear();
   return out;

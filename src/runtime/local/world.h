@@ -59,12 +59,14 @@ struct LocalOptions {
   platform::CgroupSupport cgroups = platform::CgroupSupport::detect();
   std::filesystem::path cpufreq = "/sys/devices/system/cpu";
   std::vector<LocalNode> nodes{};  // none: the whole machine is one
+  NodeTraits traits{};             // of that one
   int lanes = 1;                   // without `nodes`: so many nodes, each of them the whole machine
   // Handed out by the first node; none where the machine has none, or is split into nodes.
   std::vector<LocalGpu> gpus{};
   // Sets a GPU's power limit and clock, 0: as they were found; what went wrong, or "". Nothing may be set
   // where there is no such function: what a task asks for is then refused.
   std::function<std::string(std::size_t gpu, Watts, double hertz)> set_gpu{};
+  std::function<std::string()> check_gpus{};  // about once a second while some are set: "" or what went wrong
   // A GPU follows a new limit within a tenth of a second, and its energy counter moves in steps of up to
   // that.
   Seconds settling{0.2}, slice{0.5};
@@ -117,6 +119,7 @@ class LocalWorld final : public control::World {
   void retune(DecisionId, const Retune&);
   void progressed(Attempted&, double share);
   void settle(Attempted&);
+  void look_after_gpus();
   std::map<std::string, std::string> gpu_environment(const Attempted&) const;
   void kill_group(Attempted&);
   void kill_marked(const Attempted&);
@@ -155,6 +158,7 @@ class LocalWorld final : public control::World {
   platform::Descriptor epoll_, wake_;
   std::vector<Node> nodes_;
   GpuDesk gpus_;
+  Moment gpus_looked_after_{};
   std::map<TaskId, std::unique_ptr<Attempted>> attempts_;  // the live ones
   std::vector<pid_t> to_reap_;
   std::multimap<double, DecisionId> wakes_;  // by wall clock

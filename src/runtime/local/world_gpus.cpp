@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "runtime/local/world.h"
 
 namespace tandem::local {
@@ -96,12 +97,25 @@ void LocalWorld::progressed(Attempted& a, double share) {
   }
 }
 
+// Whoever puts settings back when Tandem dies may itself have died.
+void LocalWorld::look_after_gpus() {
+  const Moment now = std::chrono::steady_clock::now();
+  if (!options_.check_gpus || now < gpus_looked_after_ + std::chrono::seconds(1)) return;
+  gpus_looked_after_ = now;
+  for (auto& [task, a] : attempts_) {
+    if (!a->granted.sets_gpus() || a->gpus.empty()) continue;
+    if (const std::string why = options_.check_gpus(); !why.empty())
+      condemn(*a, Failure::could_not_start, why);
+    return;
+  }
+}
+
 // Where there are GPUs a program sees its own and no others.
 std::map<std::string, std::string> LocalWorld::gpu_environment(const Attempted& a) const {
   std::map<std::string, std::string> out;
   if (a.granted.precision != Precision::own) out["TANDEM_PRECISION"] = name(a.granted.precision);
   if (gpus_.size() == 0) return out;
-  out["CUDA_VISIBLE_DEVICES"] = gpus_.visible(a.gpus);
+  out["CUDA_VISIBLE_DEVICES"] = join(gpus_.names(a.gpus), ",");  // "": none
   out["TANDEM_GPUS"] = std::to_string(a.gpus.size());
   out["TANDEM_GPU_MEMORY"] = std::to_string(a.granted.gpu_memory);
   return out;

@@ -4,17 +4,31 @@ import csv
 import json
 import os
 import signal
+import sys
 import time
 
-from e2e.harness import SPEAKER, Case
+from e2e.harness import ROOT, SPEAKER, Case
+from e2e.serving import SlurmCluster
+
+# A training loop with the Python SDK: what it learns depends on its rate alone.
+LOOP = """\
+import sys
+sys.path.insert(0, {sdk!r})
+import tandem
+with tandem.trial() as trial:
+    for epoch in range(trial.epochs):
+        trial.report(accuracy=1 - trial.hyper["rate"] / (epoch + 1))
+"""
 
 
-class Characterize(Case):
+class ExperimentCase(Case):
     def experiment(self, *arguments, hyper="x: {choice: [1, 2]}, epochs: 2", system="", experiment="design: full"):
         command = json.dumps([SPEAKER, *map(str, arguments)])
         return self.spec(f"kind: characterize\nname: study\nprogram: {{command: {command}}}\nhyper: {{{hyper}}}\n"
                          f"system: {{{system}}}\nexperiment: {{{experiment}}}\nenergy: {{source: none}}\n")
 
+
+class Characterize(ExperimentCase):
     def test_every_point_is_run_and_recorded(self):
         spec = self.experiment(hyper="x: {choice: [1, 2, 3]}, y: {choice: [a, b]}, epochs: 2",
                                experiment="design: full, replications: 2, jobs: [1, 2]")
@@ -159,3 +173,70 @@ class Characterize(Case):
             elif event["is"] in ("TaskEnded", "TaskFailed"):
                 running.discard(event["task"])
         self.assertEqual(most, 2, "both had all the cores, at once")
+
+
+class OnSlurm(ExperimentCase):
+    """On a real Slurm cluster on loopback of two nodes with two cores each."""
+
+    def setUp(self):
+        super().setUp()
+        SlurmCluster(self, nodes=2, cpus=2)
+
+    def on_slurm(self, spec, *options):
+        return self.json("characterize", spec, "--world", "slurm", *options)
+
+    def starts(self, run):
+        """What was started together, entry by entry of the journal."""
+        journal = [json.loads(line) for line in self.tandem("show", run, "--journal").stdout.splitlines()]
+        return [[one for one in entry["decisions"] if one["is"] == "Start"] for entry in journal]
+
+    def test_a_training_loop_side_by_side_with_itself(self):
+        script = self.folder / "loop.py"
+        script.write_text(LOOP.format(sdk=str(ROOT / "python")))
+        command = json.dumps([sys.executable, str(script)])
+        spec = self.spec(f"kind: characterize\nname: study\nprogram: {{command: {command}}}\n"
+                         "hyper: {rate: {choice: [0.2, 0.4]}, epochs: 2}\n"
+                         "system: {cores: {choice: [1, 2]}, memory: 64MiB}\n"
+                         "experiment: {design: full, replications: 2, jobs: [1, 2]}\n")
+        page, traces = self.folder / "page.html", self.folder / "traces"
+        result = self.on_slurm(spec, "--partition", "main", "--time", "5min", "--report", page, "--export", traces)
+        self.assertEqual(result["state"], "finished", result["reason"])
+        self.assertEqual(len(result["runs"]), 8 + 2 * 8)
+        for row in result["runs"]:
+            self.assertEqual((row["state"], row["epochs"]), ("finished", 2), row)
+            self.assertAlmostEqual(row["measured"]["accuracy"], 1 - row["at"]["rate"] / 2)
+        impacts = {(i["factor"], i["response"]): i for i in result["impacts"]}
+        self.assertAlmostEqual(impacts["rate", "accuracy"]["variation"], 1 / 9)
+        self.assertEqual(impacts["cores", "accuracy"]["variation"], 0)
+        together = [{start["node"] for start in starts} for starts in self.starts(result["run"])
+                    if [start["granted"]["cores"] for start in starts] == [2, 2]]
+        self.assertEqual(together, [{0, 1}] * 4, "two jobs of two cores each: both nodes at once")
+        self.assertIn("<svg", page.read_text())
+        self.assertEqual(len((traces / "runs.csv").read_text().splitlines()), 1 + 24)
+        self.assertIn("every decision the same", self.tandem("show", result["run"], "--verify").stdout)
+
+    def test_killed_and_resumed_it_ends_as_if_nobody_had(self):
+        spec = self.experiment("--sleep-ms", 100, hyper="x: {choice: [1, 2]}, epochs: 3",
+                               experiment="design: full, nodes: [1, 2]", system="cores: 1, memory: 64MiB")
+        whole = self.on_slurm(spec)
+        self.assertEqual([r["state"] for r in whole["runs"]], ["finished"] * 4, whole["reason"])
+        process = self.start("characterize", spec, "--world", "slurm", "--quiet")
+        while self.runs()[0]["id"] == whole["run"] or len(self.json("show", self.runs()[0]["id"]).get("runs", [])) < 2:
+            self.assertIsNone(process.poll(), "over before it could be killed")
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        run = self.runs()[0]["id"]
+        self.assertEqual(self.runs()[0]["state"], "interrupted")
+        result = self.json("resume", run)
+        self.assertEqual(result["state"], "finished", result["reason"])
+        told = lambda study: [(r["run"], r["job"], r["at"], r["epochs"], r["measured"]["value"]) for r in study["runs"]]
+        self.assertEqual(told(result), told(whole))
+
+    def test_a_point_that_does_not_fit_is_refused_and_said(self):
+        spec = self.experiment(system="cores: {choice: [1, 2]}, memory: 64MiB", experiment="design: full, jobs: [1, 3]")
+        done = self.tandem("characterize", spec, "--world", "slurm", code=1)
+        self.assertIn("3 jobs at once, each with 2 cores", done.stdout)
+        self.assertIn("fewer experiment.jobs", done.stdout)
+        spec = self.experiment(system="cores: 1, memory: 64MiB")
+        self.assertIn("nowhere", self.tandem("characterize", spec, "--world", "slurm", "--partition", "nowhere", code=2).stderr)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import os
 import signal
 import sys
@@ -18,6 +19,17 @@ import tandem
 with tandem.trial() as trial:
     for epoch in range(trial.epochs):
         trial.report(accuracy=1 - trial.hyper["rate"] / (epoch + 1))
+"""
+
+# It says how long it takes for a thousand records, and what it sends.
+KNOWN = """\
+import sys
+sys.path.insert(0, {sdk!r})
+import tandem
+with tandem.trial() as trial:
+    for _ in range(trial.epochs):
+        more = dict(bytes_out=float(sys.argv[2])) if len(sys.argv) > 2 else dict()
+        trial.report(accuracy=0.9, seconds_per_thousand=float(sys.argv[1]) * trial.hyper["slower"], **more)
 """
 
 
@@ -173,6 +185,56 @@ class Characterize(ExperimentCase):
             elif event["is"] in ("TaskEnded", "TaskFailed"):
                 running.discard(event["task"])
         self.assertEqual(most, 2, "both had all the cores, at once")
+
+    def workload(self, seconds):
+        """An experiment on a program that takes so long for a thousand records, whatever the machine; its run."""
+        script = self.folder / "known.py"
+        script.write_text(KNOWN.format(sdk=str(ROOT / "python")))
+        command = json.dumps([sys.executable, str(script), str(seconds)])
+        spec = self.spec(f"kind: characterize\nname: study\nprogram: {{command: {command}}}\n"
+                         "hyper: {slower: {choice: [1, 2]}, epochs: 1}\nexperiment: {design: full}\nenergy: {source: none}\n")
+        return self.json("characterize", spec)["run"]
+
+    def test_several_workloads_are_joined(self):
+        runs = {(method, data): self.workload(a * b) for method, a in (("svm", 1), ("tree", 2))
+                for data, b in (("small", 0.1), ("large", 10))}
+        named = ",".join(f"{run}={method}/{data}" for (method, data), run in runs.items())
+        page = self.folder / "joined.html"
+        joined = self.json("characterize", "--join", named, "--response", "seconds_per_thousand", "--report", page)
+        self.assertEqual({(w["method"], w["dataset"]): w["run"] for w in joined["workloads"]}, runs)
+        (spread,) = joined["variability"]
+        # Two values that are d orders of magnitude apart deviate by d over the root of two.
+        self.assertAlmostEqual(spread["method"]["within"], 2 / math.sqrt(2))
+        self.assertAlmostEqual(spread["dataset"]["within"], math.log10(2) / math.sqrt(2))
+        self.assertAlmostEqual(spread["method"]["groups"]["svm"]["highest"], 10 * 1.5, msg="the median of 1 and 2 times")
+        table = self.tandem("characterize", "--join", named).stdout
+        for word in ("4 experiments joined", "varies more with the data", "svm/small", "Impact on seconds_per_thousand"):
+            self.assertIn(word, table)
+        self.assertIn("<svg", page.read_text())
+        self.assertEqual(len(self.runs()), 4, "looking makes no run")
+
+    def test_what_cannot_be_joined_is_explained(self):
+        run = self.workload(1)
+        for written, word in ((run, f"{run}=METHOD/DATASET"), (f"{run}=svm", "RUN=METHOD/DATASET"),
+                              (f"{run}=svm/small", "two workloads"), (f"{run}=a/b,{run}=a/c", "twice"),
+                              ("nosuch=a/b", "nosuch")):
+            self.assertIn(word, self.tandem("characterize", "--join", written, code=2).stderr)
+        train = self.json("train", self.speaker_spec())["run"]
+        self.assertIn("of kind train", self.tandem("characterize", "--join", f"{train}=a/b,{run}=a/c", code=2).stderr)
+        self.assertIn("--from", self.tandem("characterize", "--join", f"{run}=a/b", "--from", run, code=2).stderr)
+        self.assertIn("--export", self.tandem("characterize", "--join", f"{run}=a/b", "--export", self.folder, code=2).stderr)
+
+    def test_bytes_out_are_charged_where_a_program_reports_them(self):
+        script = self.folder / "known.py"
+        script.write_text(KNOWN.format(sdk=str(ROOT / "python")))
+        command = json.dumps([sys.executable, str(script), "1", "2e9"])
+        spec = self.spec(f"kind: characterize\nname: study\nprogram: {{command: {command}}}\n"
+                         "hyper: {slower: {choice: [1, 2]}, epochs: 2}\nexperiment: {design: full}\nenergy: {source: none}\n")
+        result = self.json("characterize", spec, "--dollars-per-hour", 0, "--dollars-per-gb", 0.05)
+        self.assertEqual([row["measured"]["bytes_out"] for row in result["runs"]], [4e9] * 2)
+        cost = {box["response"]: box for box in result["boxes"]}["dollars"]
+        self.assertAlmostEqual(cost["median"], 0.2)
+        self.assertIn("as the program reports them", self.tandem("show", result["run"]).stdout)
 
 
 class OnSlurm(ExperimentCase):

@@ -110,8 +110,8 @@ bool Plot::inside(double x, double y) const {
 
 namespace {
 
-// Of the page's letters at 12 pixels: a generous mean width, and the height of a line.
-constexpr double kCharacter = 6.8, kLine = 14;
+// Of the widest usual letters (DejaVu Sans) at 12 pixels: a digit, and the height of a line.
+constexpr double kCharacter = 7.6, kLine = 14;
 constexpr int kLongestName = 20;
 constexpr double kSlant = 40;  // degrees, of names that do not fit side by side
 
@@ -219,7 +219,7 @@ void Plot::make_room() {
   const double high = size_.height - size_.top - size_.bottom;
   if (!y_.label.empty())
     y_lines_ = wrapped(y_.label, static_cast<std::size_t>(std::max(1.0, high / kCharacter)));
-  size_.left = std::max(size_.left, kLine * static_cast<double>(y_lines_.size()) + widest(y_ticks()) + 8);
+  size_.left = std::max(size_.left, kLine * static_cast<double>(y_lines_.size()) + widest(y_ticks()) + 11);
   if (x_.names.empty()) return;
   const double each = (size_.width - size_.left - size_.right) / static_cast<double>(x_.names.size());
   const double longest = widest(x_ticks());

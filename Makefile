@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 BUILD := build/release
 CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: run test build setup kill fuzz asan tsan coverage bench install format tidy clean
+.PHONY: run test build setup kill fuzz asan tsan coverage bench bundle install format tidy clean
 
 run: build
 	$(BUILD)/bin/tandem tune examples/tune-lenet-digits.yaml
@@ -64,6 +64,11 @@ bench: setup
 	cmake --preset release -Wno-dev >/dev/null
 	cmake --build $(BUILD) -j$(JOBS)
 	bench/run
+
+# A folder and a tarball that run elsewhere (docs/bundle.md). TRAINER=1: with tandem-trainer and libtorch.
+bundle: build
+	cmake --build $(BUILD) -j$(JOBS) --target tandem-bag
+	tools/bundle --build $(BUILD) $(if $(TRAINER),--trainer)
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)

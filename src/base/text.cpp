@@ -77,6 +77,25 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return out;
 }
 
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+  std::vector<std::string> out(1);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty()) continue;
+    if (!out.back().empty() && characters(out.back()) + 1 + characters(word) > width) out.emplace_back();
+    if (!out.back().empty()) out.back() += ' ';
+    out.back() += word;
+  }
+  return out;
+}
+
 std::string printable(std::string_view raw, std::size_t most) {
   std::string out;
   for (std::size_t at = 0; at < raw.size();) {

@@ -23,6 +23,19 @@ TEST(Text, SuggestsNothingWhenNothingIsNear) {
   EXPECT_FALSE(nearest(std::string(65, 'a'), {std::string(65, 'a')}));
 }
 
+TEST(Text, WrapsAtSpaces) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped("one two three", 7), (Lines{"one two", "three"}));
+  EXPECT_EQ(wrapped("one two three", 6), (Lines{"one", "two", "three"}));
+  EXPECT_EQ(wrapped("a/very/long/path and more", 8), (Lines{"a/very/long/path", "and more"})) << "kept whole";
+  EXPECT_EQ(wrapped("\u00b1\u00b1\u00b1 \u00b1\u00b1\u00b1", 7),
+            Lines{"\u00b1\u00b1\u00b1 \u00b1\u00b1\u00b1"})
+      << "characters count, not bytes";
+  EXPECT_EQ(wrapped(" two  spaces ", 80), Lines{"two spaces"});
+  EXPECT_EQ(wrapped("", 10), Lines{""});
+  EXPECT_EQ(wrapped("a b", 0), (Lines{"a", "b"}));
+}
+
 TEST(Text, DidYouMean) {
   EXPECT_EQ(did_you_mean("epoch", kNames), " (did you mean 'epochs'?)");
   EXPECT_EQ(did_you_mean("temperature", kNames), "");

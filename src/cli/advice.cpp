@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/advise_probe.h"
 #include "cli/past_runs.h"
+#include "cli/progress.h"
 #include "cli/server_client.h"
 #include "cli/session.h"
 #include "stats/regression.h"
@@ -100,8 +101,13 @@ std::string table_of(const Advised& advised) {
   return columns(rows);
 }
 
-std::string line(const std::string& label, const std::string& value) {
-  return fmt::format("  {:<10} {}\n", label, value);
+// "  because    …", broken where the terminal ends, its further lines below the first.
+std::string line(const std::string& label, const std::string& value, int width) {
+  constexpr int kIndent = 13, kLeast = 20;
+  std::string out;
+  for (const auto& part : wrapped(value, static_cast<std::size_t>(std::max(kLeast, width - kIndent))))
+    out += fmt::format("  {:<10} {}\n", out.empty() ? label : "", part);
+  return out;
 }
 
 std::vector<std::string> all_notes(const Advised& advised) {
@@ -187,8 +193,9 @@ std::string advice_text(const Advised& advised) {
       100 * advised.question.probability,
       advised.running.count() == 0 ? "" : fmt::format(", beside {:.3g} other jobs", advised.running.count()));
   out += table_of(advised) + "\n";
-  for (const auto& reason : advice.reasons) out += line("because", reason);
-  for (const auto& note : all_notes(advised)) out += line("note", note);
+  const int width = output_width();
+  for (const auto& reason : advice.reasons) out += line("because", reason, width);
+  for (const auto& note : all_notes(advised)) out += line("note", note, width);
   return out;
 }
 

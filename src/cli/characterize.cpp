@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/characterize_export.h"
+#include "cli/characterize_join.h"
 #include "cli/characterize_result.h"
 #include "cli/command.h"
 #include "cli/report_page.h"
@@ -21,6 +22,7 @@ namespace {
 
 struct Options {
   std::string spec, from;
+  std::vector<std::string> join;
   StoreOption store;
   JsonOption json;
   DataOption data;
@@ -87,10 +89,43 @@ void look_otherwise(const Options& options, store::RunInfo& run) {
   run.spec = spec.dump();
 }
 
+int join_runs(const Options& options, store::Store& store) {
+  if (!options.folder.empty())
+    throw UserError("--export writes the tables of one run: give it with --from, run by run");
+  std::vector<Workload> workloads;
+  for (const auto& written : options.join) {
+    const auto wish = parse_join(written);
+    const auto run = with_real_state(store, find_job_run(store, wish.run));
+    workloads.push_back(workload_of(run, replayed(store, run), wish));
+  }
+  const auto joined = join_workloads(std::move(workloads), options.looking.responses);
+  if (!options.report.empty()) {
+    write_page(options.report, joined_page(joined));
+    std::cerr << "tandem: the page is " << options.report << "\n";
+  }
+  options.json.write(joined_json(joined));
+  if (!options.json.alone()) std::cout << joined_table(joined);
+  return kDone;
+}
+
+int look_again(const Options& options, store::Store& store) {
+  auto run = with_real_state(store, find_job_run(store, options.from));
+  if (run.kind != "characterize")
+    throw UserError(fmt::format("run {} is of kind {}, and --from takes an experiment's", run.id, run.kind));
+  look_otherwise(options, run);
+  const View view = replayed(store, run);
+  write_more(options, run, view);
+  options.json.write(result_json(run, view, store.run_folder(run.id)));
+  if (!options.json.alone()) std::cout << result_table(run, view, store.run_folder(run.id), false);
+  return kDone;
+}
+
 int characterize(Options options) {
-  if (options.spec.empty() == options.from.empty())
-    throw UserError(options.spec.empty() ? "give a SPEC to run, or --from RUN to look at a run again"
-                                         : "a SPEC is run, --from RUN is not: give one of them");
+  const int asked = !options.spec.empty() + !options.from.empty() + !options.join.empty();
+  if (asked != 1)
+    throw UserError(asked == 0
+                        ? "give a SPEC to run, --from RUN to look at a run again, or --join RUN,RUN,..."
+                        : "a SPEC is run, --from and --join look at runs that are over: give one of them");
   if (!options.time.empty()) {
     options.where.time = parse_seconds(options.time);
     if (!options.where.time || options.where.time->value <= 0)
@@ -99,18 +134,8 @@ int characterize(Options options) {
   options.data.apply();
   options.session.then = [&](const store::RunInfo& run, const View& view) { write_more(options, run, view); };
   auto store = options.store.open();
-  if (!options.from.empty()) {
-    auto run = with_real_state(store, find_job_run(store, options.from));
-    if (run.kind != "characterize")
-      throw UserError(
-          fmt::format("run {} is of kind {}, and --from takes an experiment's", run.id, run.kind));
-    look_otherwise(options, run);
-    const View view = replayed(store, run);
-    write_more(options, run, view);
-    options.json.write(result_json(run, view, store.run_folder(run.id)));
-    if (!options.json.alone()) std::cout << result_table(run, view, store.run_folder(run.id), false);
-    return kDone;
-  }
+  if (!options.join.empty()) return join_runs(options, store);
+  if (!options.from.empty()) return look_again(options, store);
   const auto job = job_from(options);
   if (options.plan) return show_plan(job, options.json);
   return run_new_experiment(store, job, options.where, options.looking, options.json, options.session);
@@ -146,6 +171,12 @@ void add_options(CLI::App& command, Options& options) {
   command.add_flag("--plan", options.plan, "only say which points would be measured");
   command.add_option("--from", options.from, "look at an experiment's run again instead of running one")
       ->type_name("RUN");
+  command
+      .add_option("--join", options.join,
+                  "look at experiments on several workloads together: does the method or the data make the "
+                  "difference? A program of your own needs =METHOD/DATASET")
+      ->delimiter(',')
+      ->type_name("RUN[=METHOD/DATASET],...");
   command.add_option("--report", options.report, "also write the page with plots")->type_name("FILE");
   command
       .add_option("--export", options.folder,
@@ -198,7 +229,8 @@ void add_characterize(CLI::App& app, Action& action) {
       "  tandem characterize examples/characterize-digits.yaml --report out.html\n"
       "  tandem characterize job.yaml --design two-level --replications 3 --jobs 1,2\n"
       "  tandem characterize job.yaml --plan                 only say which points\n"
-      "  tandem characterize --from last --export traces/    tables of a run that is over\n\nA spec:\n" +
+      "  tandem characterize --from last --export traces/    tables of a run that is over\n"
+      "  tandem characterize --join 20260101-1200,20260102-0900    method against dataset\n\nA spec:\n" +
           spec::example_characterize() + "\nIts keys:\n" + spec::describe_characterize() + "\nDesigns:\n" +
           designs);
   add_options(*command, *options);

@@ -68,8 +68,11 @@ void add_runs(const JobView& job, const Looking& looking, Findings& out) {
     study::Run run{.at = task.at, .replication = task.replication, .responses = task.measured};
     run.method = job.spec.program.model;
     run.dataset = job.spec.program.dataset;
+    const auto sent = task.measured.find(tune::kBytesOut);
+    out.tasks_with_bytes_out += sent != task.measured.end();
     if (const auto time = task.measured.find("train_seconds"); time != task.measured.end())
-      run.responses[kDollars] = study::dollars(time->second, cores_of(task.at), 0, looking.prices);
+      run.responses[kDollars] = study::dollars(
+          time->second, cores_of(task.at), sent == task.measured.end() ? 0 : sent->second, looking.prices);
     out.study.runs.push_back(std::move(run));
     out.repeated += repeated.erase(task.run);
   }

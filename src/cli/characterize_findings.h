@@ -35,6 +35,7 @@ inline constexpr double kGoodAccuracy = 0.8;  // chapter 5.3.4
 struct Findings {
   std::vector<tune::MeasuredTask> tasks;
   std::size_t runs = 0, whole_runs = 0, repeated = 0;  // repeated: a task needed more than one attempt
+  std::size_t tasks_with_bytes_out = 0;                // of the study's runs; of the others none are charged
   characterize::Study study;                     // every response that was measured; the usual ones first
   std::vector<std::string> analysed;             // responses
   std::vector<std::string> main;                 // of these, what somebody would tune for

@@ -196,6 +196,7 @@ json experiment_json(const store::RunInfo& run, const View& view) {
           {"usual_load", found.usual_load},
           {"threefold", threefold_json(found)},
           {"prices", json_of(looking)},
+          {"tasks_with_bytes_out", found.tasks_with_bytes_out},
           {"boxes", boxes_json(found)},
           {"notes", found.notes}};
 }

@@ -31,6 +31,7 @@ std::string p_text(const std::optional<double>&);  // "0.013", "< 0.001", "-"
 std::string share_text(double);                    // "12.3 %"
 std::string level_word(characterize::Strategy);    // "hyperparameters only"
 std::string threefold_text(const Findings&);       // one sentence
+std::string bytes_out_text(const Findings&);       // where they come from, or that they are not known
 std::string left_out_text(const Findings&);        // what was not analysed; "": all was
 
 }  // namespace tandem::cli

@@ -161,5 +161,18 @@ TEST_F(ExperimentResult, TracesQuoteWhatNeedsItAndTheSchemaNamesEveryColumn) {
   EXPECT_EQ(epochs_table(view_, 0).rows.size(), 7u) << "the failed one reported none";
 }
 
+TEST_F(ExperimentResult, BytesOutAreChargedWhereTheProgramSaysThem) {
+  run_all();
+  const double without = experiment_json(run_, view_)["runs"][0]["measured"]["train_seconds"].get<double>();
+  EXPECT_NE(experiment_table(run_, view_, {}).find("bytes out: not measured"), std::string::npos);
+  for (auto& task : view_.tasks) task.epochs.back().metrics["bytes_out"] = 2e9;
+  const auto found = findings_of(view_, 0, {});
+  EXPECT_EQ(found.tasks_with_bytes_out, 8u);
+  // $0.05 for each of two GB, beside the time's $0.46 an hour for 8 cores, of which it had one.
+  EXPECT_NEAR(found.study.runs.front().responses.at("dollars"), 0.1 + without * 0.46 / 3600 / 8, 1e-12);
+  EXPECT_NE(experiment_table(run_, view_, {}).find("bytes out: as the program reports them)"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace tandem::cli

@@ -116,9 +116,9 @@ std::string levels_lines(const Findings& found) {
 }
 
 std::string cost_lines(const Findings& found, const Looking& looking) {
-  std::string out =
-      fmt::format("\nCost at ${:g} an hour for {:g} cores, ${:g} a GB out (bytes out: not measured)\n",
-                  looking.prices.dollars_per_hour, looking.prices.cores, looking.prices.dollars_per_gb_out);
+  std::string out = fmt::format("\nCost at ${:g} an hour for {:g} cores, ${:g} a GB out (bytes out: {})\n",
+                                looking.prices.dollars_per_hour, looking.prices.cores,
+                                looking.prices.dollars_per_gb_out, bytes_out_text(found));
   double sum = 0;
   for (const auto& run : found.study.runs)
     if (const auto cost = run.responses.find("dollars"); cost != run.responses.end()) sum += cost->second;
@@ -186,6 +186,13 @@ std::string threefold_text(const Findings& found) {
                      answer.settings, candidate_text(*answer.fastest, found),
                      candidate_text(*answer.cheapest, found),
                      answer.compromise ? "\n    both      " + candidate_text(*answer.compromise, found) : "");
+}
+
+std::string bytes_out_text(const Findings& found) {
+  const auto told = found.tasks_with_bytes_out, all = found.study.runs.size();
+  if (told == 0) return "not measured";
+  return told == all ? "as the program reports them"
+                     : fmt::format("as the program reports them, {} of {} times", told, all);
 }
 
 std::string left_out_text(const Findings& found) {

@@ -95,7 +95,11 @@ std::vector<Probe> programs(const store::Store& store) {
   if (const auto blas = ask({trainer, "blas"}))
     out.push_back({"trainer", "libtorch", blas->first, trainer + ", " + blas->second});
   else
-    out.push_back({"trainer", "libtorch", false, trainer + " cannot be started; `make build` makes it"});
+    out.push_back({"trainer", "libtorch", false,
+                   trainer + " cannot be started; " +
+                       (std::filesystem::exists(own_folder() / "../tandem-bundle.json")
+                            ? "this bundle was made without it (`make bundle TRAINER=1`)"
+                            : "`make build` makes it")});
   const auto slurm = ask({"sinfo", "--version"});
   out.push_back({"Slurm", "sinfo", slurm && slurm->first, slurm ? slurm->second : "no sinfo in PATH"});
   out.push_back(

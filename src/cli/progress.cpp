@@ -31,6 +31,11 @@ std::string failure_line(const TaskFailed& failed) {
                      printable(failed.detail, 300));
 }
 
+int columns_at(int file, int otherwise) {
+  winsize size{};
+  return ::ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : otherwise;
+}
+
 }  // namespace
 
 std::string said(const View& view, const EventBody& body) {
@@ -46,8 +51,11 @@ std::string said(const View& view, const EventBody& body) {
 }
 
 int terminal_width() {
-  winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  return columns_at(STDERR_FILENO, 80);
+}
+
+int output_width() {
+  return columns_at(STDOUT_FILENO, 100);
 }
 
 std::string cut_to(const std::string& text, int columns) {

@@ -20,6 +20,8 @@ std::unique_ptr<control::Observer> make_experiment_progress(const std::string& n
 std::string said(const View&, const EventBody&);
 // Columns of the terminal at standard error; 80 where it does not say.
 int terminal_width();
+// Columns of the terminal at standard output; 100 where it is none, or does not say.
+int output_width();
 // The text's first `columns` columns.
 std::string cut_to(const std::string& text, int columns);
 

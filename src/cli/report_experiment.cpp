@@ -142,7 +142,8 @@ std::string levels_plot(const study::Comparison& comparison, const std::string& 
   std::vector<double> values{0};
   for (const auto& best : comparison.best) {
     names.push_back(level_word(best.strategy));
-    if (best.settings > 0) values.push_back(best.mean.value + best.mean.reach.value_or(0));
+    if (best.settings == 0) continue;
+    for (const double side : {-1, 1}) values.push_back(best.mean.value + side * best.mean.reach.value_or(0));
   }
   Plot plot(comparison.response + " by what is tuned", word_axis("tuned", names),
             axis_for(unit_label(comparison.response, unit), values, false, true));
@@ -200,12 +201,11 @@ std::string boxes_section(const Findings& found) {
 
 std::string cost_section(const Findings& found, const Looking& looking) {
   std::string words = escape(threefold_text(found), 4096);
-  return section(
-      "cost", "Cost",
-      fmt::format("<p>${:g} an hour for {:g} cores, ${:g} a GB out; bytes out were not measured.</p>\n<pre>{}"
-                  "</pre>\n",
-                  looking.prices.dollars_per_hour, looking.prices.cores, looking.prices.dollars_per_gb_out,
-                  words));
+  return section("cost", "Cost",
+                 fmt::format("<p>${:g} an hour for {:g} cores, ${:g} a GB out (bytes out: {}).</p>\n<pre>{}"
+                             "</pre>\n",
+                             looking.prices.dollars_per_hour, looking.prices.cores,
+                             looking.prices.dollars_per_gb_out, bytes_out_text(found), words));
 }
 
 std::string runs_section(const Findings& found) {

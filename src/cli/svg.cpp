@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
+#include "base/text.h"
 #include "cli/html.h"
+#include "cli/progress.h"
 
 namespace tandem::cli {
 namespace {
@@ -97,13 +100,20 @@ void same_scale(Axis& x, Axis& y, const PlotSize& size) {
 }
 
 Plot::Plot(std::string title, Axis x, Axis y, PlotSize size)
-    : title_(std::move(title)), x_(std::move(x)), y_(std::move(y)), size_(size) {}
+    : title_(std::move(title)), x_(std::move(x)), y_(std::move(y)), size_(size) {
+  make_room();
+}
 
 bool Plot::inside(double x, double y) const {
   return std::isfinite(x) && std::isfinite(y) && (!x_.log || x > 0) && (!y_.log || y > 0);
 }
 
 namespace {
+
+// Of the widest usual letters (DejaVu Sans) at 12 pixels: a digit, and the height of a line.
+constexpr double kCharacter = 7.6, kLine = 14;
+constexpr int kLongestName = 20;
+constexpr double kSlant = 40;  // degrees, of names that do not fit side by side
 
 double share(const Axis& axis, double value) {
   if (!(axis.high > axis.low)) return 0.5;
@@ -114,12 +124,17 @@ double share(const Axis& axis, double value) {
 std::vector<Tick> ticks_of(const Axis& axis, int wanted) {
   if (axis.names.empty()) return ticks(axis.low, axis.high, axis.log, wanted, axis.whole);
   std::vector<Tick> out;
-  for (std::size_t i = 0; i < axis.names.size(); ++i) {
-    std::string name = axis.names[i];
-    if (name.size() > 14) name = name.substr(0, 12) + "..";
-    out.push_back({static_cast<double>(i), name});
-  }
+  for (std::size_t i = 0; i < axis.names.size(); ++i)
+    out.push_back({static_cast<double>(i), characters(axis.names[i]) > kLongestName
+                                               ? cut_to(axis.names[i], kLongestName - 2) + ".."
+                                               : axis.names[i]});
   return out;
+}
+
+double widest(const std::vector<Tick>& ticks) {
+  std::size_t most = 0;
+  for (const auto& tick : ticks) most = std::max(most, characters(tick.label));
+  return kCharacter * static_cast<double>(most);
 }
 
 }  // namespace
@@ -192,81 +207,74 @@ void Plot::word(double x, double y, std::string_view text) {
                   across(x) + (right ? -7 : 7), up(y) - 6, right ? " text-anchor=\"end\"" : "", escape(text));
 }
 
-std::string Plot::frame() const {
+std::vector<Tick> Plot::y_ticks() const {
+  return ticks_of(y_, std::max(2, static_cast<int>((size_.height - size_.bottom) / 44)));
+}
+
+std::vector<Tick> Plot::x_ticks() const {
+  return ticks_of(x_, std::max(2, static_cast<int>((size_.width - size_.left - size_.right) / 60)));
+}
+
+void Plot::make_room() {
+  const double high = size_.height - size_.top - size_.bottom;
+  if (!y_.label.empty())
+    y_lines_ = wrapped(y_.label, static_cast<std::size_t>(std::max(1.0, high / kCharacter)));
+  size_.left = std::max(size_.left, kLine * static_cast<double>(y_lines_.size()) + widest(y_ticks()) + 11);
+  if (x_.names.empty()) return;
+  const double each = (size_.width - size_.left - size_.right) / static_cast<double>(x_.names.size());
+  const double longest = widest(x_ticks());
+  slanted_ = longest > each;
+  if (!slanted_) return;
+  const double angle = kSlant * std::numbers::pi / 180, below = longest * std::sin(angle) - kLine / 2;
+  size_.height += below, size_.bottom += below;
+  size_.left = std::max(size_.left, longest * std::cos(angle) - each / 2);
+}
+
+std::string Plot::x_labels() const {
+  const double floor = size_.height - size_.bottom, right = size_.width - size_.right;
+  const auto below = x_ticks();
+  // Even slanted, a name needs a line's height: of very many only some fit.
+  const auto most = static_cast<std::size_t>(std::max(1.0, (right - size_.left) / (kLine * 1.5)));
+  const std::size_t every = slanted_ ? 1 + (below.size() - 1) / most : 1;
+  std::string out;
+  for (std::size_t i = 0; i < below.size(); i += every) {
+    const double x = across(below[i].value);
+    const std::string where =
+        slanted_ ? fmt::format("transform=\"translate({:.1f} {:.1f}) rotate(-{:g})\" text-anchor=\"end\"",
+                               x + 4, floor + 12, kSlant)
+                 : fmt::format("x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\"", x, floor + 16);
+    out += fmt::format("<text {}>{}</text>\n", where, escape(below[i].label));
+  }
+  return out +
+         fmt::format("<text class=\"name\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
+                     (size_.left + right) / 2, size_.height - 6, escape(x_.label));
+}
+
+std::string Plot::y_labels() const {
   const double right = size_.width - size_.right, floor = size_.height - size_.bottom;
   std::string out;
-  const int columns = static_cast<int>((right - size_.left) / 60), rows = static_cast<int>(floor / 44);
-  for (const auto& [value, label] : ticks_of(y_, std::max(2, rows))) {
+  for (const auto& [value, label] : y_ticks()) {
     out += fmt::format("<path class=\"grid\" d=\"M{0:.1f} {1:.1f}H{2:.1f}\"/>", size_.left, up(value), right);
     out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", size_.left - 6,
                        up(value) + 4, escape(label));
   }
-  const auto below = ticks_of(x_, std::max(2, columns));
-  // Many words: only some of them fit.
-  const std::size_t every =
-      x_.names.empty() ? 1 : 1 + x_.names.size() / static_cast<std::size_t>(columns + 3);
-  for (std::size_t i = 0; i < below.size(); i += every)
-    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-                       across(below[i].value), floor + 16, escape(below[i].label));
-  out += fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\"/>\n", size_.left, size_.top,
-                     floor, right);
-  out += fmt::format("<text class=\"name\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-                     (size_.left + right) / 2, size_.height - 6, escape(x_.label));
-  out += fmt::format(
-      "<text class=\"name\" transform=\"translate(13 {:.1f}) rotate(-90)\" "
-      "text-anchor=\"middle\">{}</text>\n",
-      (size_.top + floor) / 2, escape(y_.label));
+  for (std::size_t i = 0; i < y_lines_.size(); ++i)
+    out += fmt::format(
+        "<text class=\"name\" transform=\"translate({:.1f} {:.1f}) rotate(-90)\" "
+        "text-anchor=\"middle\">{}</text>\n",
+        kLine * static_cast<double>(i + 1) - 3, (size_.top + floor) / 2, escape(y_lines_[i]));
   return out;
+}
+
+std::string Plot::frame() const {
+  return y_labels() + x_labels() +
+         fmt::format("<path class=\"axis\" d=\"M{:.1f} {:.1f}V{:.1f}H{:.1f}\"/>\n", size_.left, size_.top,
+                     size_.height - size_.bottom, size_.width - size_.right);
 }
 
 std::string Plot::svg() const {
   return fmt::format("<svg viewBox=\"0 0 {:g} {:g}\" role=\"img\" aria-label=\"{}\">\n{}{}</svg>",
                      size_.width, size_.height, escape(title_), frame(), body_);
-}
-
-std::string heat_map(std::string_view title, const std::vector<std::string>& columns,
-                     const std::vector<HeatRow>& rows, std::string_view column_label) {
-  constexpr double kLeft = 150, kWidth = 900, kRow = 17, kTop = 6, kBottom = 36;
-  const double cell = std::min(46.0, (kWidth - kLeft - 10) / std::max<std::size_t>(1, columns.size()));
-  const double height = kTop + kRow * static_cast<double>(rows.size()) + kBottom;
-  const double width = std::max(460.0, kLeft + cell * static_cast<double>(columns.size()) + 10);
-  std::string out = fmt::format(
-      "<svg viewBox=\"0 0 {:g} {:g}\" style=\"max-width:{:g}px;min-width:{:g}px\" role=\"img\" "
-      "aria-label=\"{}\">\n",
-      width, height, width * 1.15, std::min(680.0, width), escape(title));
-  double y = kTop;
-  for (const auto& row : rows) {
-    double sum = 0, squares = 0, count = 0;
-    for (const double value : row.values)
-      if (std::isfinite(value)) sum += value, ++count;
-    const double mean = count > 0 ? sum / count : 0;
-    for (const double value : row.values)
-      if (std::isfinite(value)) squares += (value - mean) * (value - mean);
-    const double deviation = count > 1 ? std::sqrt(squares / (count - 1)) : 0;
-    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kLeft - 6, y + 12.5,
-                       escape(row.name, 26));
-    for (std::size_t i = 0; i < row.values.size() && i < columns.size(); ++i) {
-      if (!std::isfinite(row.values[i])) continue;
-      // Below a hundredth of a percent it is rounding.
-      const double z = deviation > 1e-4 * std::fabs(mean) ? (row.values[i] - mean) / deviation : 0;
-      out += fmt::format(
-          "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:g}\" "
-          "fill-opacity=\"{:.2f}\"{}/>\n",
-          z > 0 ? "hot" : "cold", kLeft + cell * static_cast<double>(i), y, cell - (cell > 8 ? 1 : 0.2),
-          kRow - 1, 0.08 + 0.92 * std::min(1.0, std::fabs(z) / 2.2),
-          tip(fmt::format("{}, {}\n{} ({:+.1f} deviations)", row.name, columns[i], row.texts[i], z)));
-    }
-    y += kRow;
-  }
-  const std::size_t every = 1 + static_cast<std::size_t>(34 / std::max(cell, 1.0));
-  for (std::size_t i = 0; i < columns.size(); i += every) {
-    const std::string last = columns[i].substr(columns[i].find_last_of(' ') + 1);
-    out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n",
-                       kLeft + cell * (static_cast<double>(i) + 0.5), y + 14, escape(last, 12));
-  }
-  out += fmt::format("<text class=\"name\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n</svg>", kLeft, y + 30,
-                     escape(column_label));
-  return out;
 }
 
 }  // namespace tandem::cli

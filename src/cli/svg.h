@@ -31,6 +31,8 @@ Axis axis_for(std::string label, const std::vector<double>& values, bool log = f
 // An axis of words.
 Axis word_axis(std::string label, std::vector<std::string> names);
 
+// Margins grow where labels need more: the left one for long numbers, the one below (and the height) for long
+// words.
 struct PlotSize {
   double width = 440, height = 270, left = 58, right = 14, top = 12, bottom = 42;
 };
@@ -67,11 +69,18 @@ class Plot {
   bool inside(double x, double y) const;
   double across(double x) const;
   double up(double y) const;
+  std::vector<Tick> x_ticks() const;
+  std::vector<Tick> y_ticks() const;
+  void make_room();
+  std::string x_labels() const;
+  std::string y_labels() const;
   std::string frame() const;
 
   std::string title_, body_;
   Axis x_, y_;
   PlotSize size_;
+  std::vector<std::string> y_lines_{};  // the label of y, broken where it is longer than the axis
+  bool slanted_ = false;                // names below x do not fit side by side
 };
 
 // Grey to blue below the row's mean, grey to red above it.

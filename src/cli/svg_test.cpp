@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <regex>
 
 #include "cli/html.h"
 
@@ -64,16 +65,16 @@ TEST(AxisFor, SameScaleMakesAUnitAsLongOnBoth) {
 }
 
 TEST(Plot, PutsDotsWhereTheyBelong) {
-  Plot plot("a plot", {"x", 0, 10}, {"y", 0, 1}, {120, 120, 10, 10, 10, 10});
+  Plot plot("a plot", {"x", 0, 10}, {"y", 0, 1}, {160, 120, 50, 10, 10, 10});
   plot.dot(0, 0, "c0", "");
   plot.dot(10, 1, "c1", "upper right");
   const std::string svg = plot.svg();
-  EXPECT_NE(svg.find("class=\"dot c0\" cx=\"10.0\" cy=\"110.0\""), std::string::npos) << svg;
-  EXPECT_NE(svg.find("class=\"dot c1\" cx=\"110.0\" cy=\"10.0\" r=\"3.5\" data-t=\"upper right\""),
+  EXPECT_NE(svg.find("class=\"dot c0\" cx=\"50.0\" cy=\"110.0\""), std::string::npos) << svg;
+  EXPECT_NE(svg.find("class=\"dot c1\" cx=\"150.0\" cy=\"10.0\" r=\"3.5\" data-t=\"upper right\""),
             std::string::npos);
-  Plot log("a plot", {"x", 1, 100, true}, {"y", 0, 1}, {120, 120, 10, 10, 10, 10});
+  Plot log("a plot", {"x", 1, 100, true}, {"y", 0, 1}, {160, 120, 50, 10, 10, 10});
   log.dot(10, 0.5, "c0", "");
-  EXPECT_NE(log.svg().find("cx=\"60.0\" cy=\"60.0\""), std::string::npos);
+  EXPECT_NE(log.svg().find("cx=\"100.0\" cy=\"60.0\""), std::string::npos);
 }
 
 TEST(Plot, LeavesOutWhatCannotBeDrawn) {
@@ -93,9 +94,55 @@ TEST(Plot, LeavesOutWhatCannotBeDrawn) {
 }
 
 TEST(Plot, StepsHoldUntilTheNext) {
-  Plot plot("a plot", {"x", 0, 10}, {"y", 0, 1}, {120, 120, 10, 10, 10, 10});
+  Plot plot("a plot", {"x", 0, 10}, {"y", 0, 1}, {160, 120, 50, 10, 10, 10});
   plot.steps({{0, 0}, {5, 1}, {10, 1}}, "c0");
-  EXPECT_NE(plot.svg().find("d=\"M10.0 110.0H60.0V10.0H110.0V10.0\""), std::string::npos) << plot.svg();
+  EXPECT_NE(plot.svg().find("d=\"M50.0 110.0H100.0V10.0H150.0V10.0\""), std::string::npos) << plot.svg();
+}
+
+// Where the texts of a plot that match begin, from left to right.
+std::vector<double> left_ends(const std::string& svg, const std::regex& text) {
+  std::vector<double> out;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), text), end; at != end; ++at)
+    out.push_back(std::stod((*at)[1]));
+  return out;
+}
+
+TEST(Plot, LongNumbersHaveRoomBesideTheLabel) {
+  const std::regex right_end("x=\"([0-9.]+)\" y=\"[0-9.]+\" text-anchor=\"end\">2[.0-9e+]*<");
+  for (const auto& [low, high] : {std::pair(0.0, 3.0), std::pair(2.3e8, 2.55e8)}) {
+    const Plot plot("a plot", {"x", 0, 1}, {"bytes", low, high});
+    const auto ends = left_ends(plot.svg(), right_end);
+    ASSERT_FALSE(ends.empty()) << plot.svg();
+    // "2.35e+08" is eight characters of about 6.5, and the label is the first 14 pixels.
+    EXPECT_GE(ends.front(), low > 0 ? 14 + 8 * 6.5 : 14 + 6.5);
+  }
+}
+
+TEST(Plot, ALabelLongerThanItsAxisIsBroken) {
+  const std::string svg =
+      Plot("a plot", {"x", 0, 1}, {"seconds_per_thousand (s per 1000 records)", 0, 1}).svg();
+  EXPECT_EQ(svg.find("thousand (s per 1000 records)"), std::string::npos) << svg;
+  EXPECT_NE(svg.find(">seconds_per_thousand"), std::string::npos);
+  EXPECT_NE(svg.find("records)<"), std::string::npos);
+}
+
+TEST(Plot, NamesThatDoNotFitSideBySideAreSlanted) {
+  const std::vector<std::string> few{"one", "two"}, long_ones(9, "alignment-faults");
+  const std::string straight = Plot("a plot", word_axis("x", few), {"y", 0, 1}).svg();
+  EXPECT_EQ(straight.find("rotate(-40)"), std::string::npos);
+  EXPECT_NE(straight.find("viewBox=\"0 0 440 270\""), std::string::npos);
+  const std::string slanted = Plot("a plot", word_axis("x", long_ones), {"y", 0, 1}).svg();
+  EXPECT_EQ(left_ends(slanted,
+                      std::regex("translate\\(([0-9.]+) [0-9.]+\\) rotate\\(-40\\)[^>]*>alignment-faults<"))
+                .size(),
+            9U)
+      << slanted;
+  EXPECT_EQ(slanted.find("viewBox=\"0 0 440 270\""), std::string::npos) << "higher, for the names";
+  const std::vector<std::string> very_many(100, "x5");
+  const auto shown = left_ends(Plot("a plot", word_axis("x", very_many), {"y", 0, 1}).svg(),
+                               std::regex("translate\\(([0-9.]+) [0-9.]+\\) rotate\\(-40\\)"));
+  ASSERT_GT(shown.size(), 2U);
+  EXPECT_GE(shown[1] - shown[0], 14) << "some are left out";
 }
 
 TEST(HeatMap, RowsAreStandardisedEachForItself) {

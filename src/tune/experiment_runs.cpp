@@ -25,11 +25,26 @@ double mean_of(const TaskView& task, const std::string& metric) {
   return sum / std::max(count, 1);
 }
 
+// What it sent in all; nothing where an epoch does not say.
+void add_bytes_out(const TaskView& task, Metrics& out) {
+  double sum = 0;
+  for (const auto& epoch : task.epochs) {
+    const auto found = epoch.metrics.find(kBytesOut);
+    if (found == epoch.metrics.end() || !(found->second >= 0)) {
+      out.erase(kBytesOut);
+      return;
+    }
+    sum += found->second;
+  }
+  out[kBytesOut] = sum;
+}
+
 void add_reported(const TaskView& task, Metrics& out) {
   for (const auto& [metric, value] : task.epochs.back().metrics)
     out[metric] = is_cost_of_an_epoch(metric) ? mean_of(task, metric) : value;
   const auto& first = task.epochs.front().metrics;
   if (const auto load = first.find("seconds_load"); load != first.end()) out["seconds_load"] = load->second;
+  add_bytes_out(task, out);
 }
 
 void add_timed(const TaskView& task, Metrics& out) {
@@ -91,7 +106,7 @@ Meaning meaning_of(const std::string& measured) {
   if (measured.starts_with("seconds_") || measured.ends_with("_seconds")) return {Level::platform, "s"};
   if (measured == "joules") return {Level::infrastructure, "J"};
   if (measured == "task-clock") return {Level::infrastructure, "CPU ns/s"};
-  if (measured == "resident-bytes") return {Level::infrastructure, "B"};
+  if (measured == "resident-bytes" || measured == kBytesOut) return {Level::infrastructure, "B"};
   if (measured == "threads") return {Level::infrastructure, "1"};
   if (measured.starts_with("pressure-")) return {Level::infrastructure, "share of time"};
   if (measured.ends_with("-time")) return {Level::infrastructure, "CPU s/s"};

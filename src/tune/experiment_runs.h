@@ -6,7 +6,8 @@
 //   infrastructure  what it took of the machine: counters as means over its epochs, weighted by their length,
 //                   and energy
 // Scores are those of the last epoch, costs of an epoch are means over epochs, load time is the first one's.
-// Only what was measured is there; joules only where every stretch has some. Pure.
+// Only what was measured is there; joules only where every stretch has some. What leaves the machine is known
+// to the program alone: bytes_out is the sum of what it reports of each epoch. Pure.
 #pragma once
 
 #include <string>
@@ -15,6 +16,8 @@
 #include "event/view.h"
 
 namespace tandem::tune {
+
+inline constexpr const char* kBytesOut = "bytes_out";
 
 enum class Level { application, platform, infrastructure };
 const char* name(Level);

@@ -218,6 +218,21 @@ TEST_F(ExperimentTest, WhatIsMeasuredOfATask) {
   EXPECT_EQ(row.measured.at("joules"), 14);
 }
 
+TEST_F(ExperimentTest, BytesOutAreASumAndOnlyKnownWhereEveryEpochSays) {
+  submit();
+  start(0);
+  epoch(0, 1, {{"bytes_out", 1e9}});
+  epoch(0, 2, {{"bytes_out", 5e8}});
+  ends(0);
+  start(1);
+  epoch(1, 1, {{"accuracy", 0.5}});
+  epoch(1, 2, {{"bytes_out", 5e8}});
+  ends(1);
+  const auto rows = measured_tasks(view_, 0);
+  EXPECT_EQ(rows.at(0).measured.at(kBytesOut), 1.5e9);
+  EXPECT_FALSE(rows.at(1).measured.contains(kBytesOut)) << "a part would be taken for all";
+}
+
 TEST(ExperimentPlan, UsualValuesAreTheTrainingSpecsWhereTheDomainHasThem) {
   spec::TuneJob job;
   job.mode = spec::Mode::experiment;

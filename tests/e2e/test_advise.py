@@ -46,6 +46,13 @@ class Advise(Case):
         self.assertGreaterEqual(answer["p_meet"], 0.95)
         self.assertTrue(answer["runner_ups"])
 
+        # For people its reasons are broken into lines that fit.
+        said = self.tandem("advise", spec, "--slo", "1h", "--running", "none").stdout
+        reasons = said[said.index("  because"):]
+        self.assertLessEqual(max(map(len, reasons.splitlines())), 100, said)
+        self.assertRegex(reasons, r"(?m)^             \S", "further lines stand below the first")
+        self.assertIn(" ".join(answer["reasons"][0].split()[-3:]), " ".join(reasons.split()), "nothing is cut off")
+
         # Nothing takes a millisecond; the nearest miss is shown.
         missed = self.advise(spec, "--slo", "1ms", code=3)
         self.assertFalse(missed["met"])

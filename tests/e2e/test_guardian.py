@@ -105,6 +105,18 @@ class Guardian(Case):
     def back(self):
         return self.settings() == self.FORMER and not self.leftovers()
 
+    def test_the_recording_is_what_was_measured(self):
+        idle = self.gpus.watts(0)
+        with self.gpus.at_work(0):
+            for limit, seconds, joules in ((700, 2.62, 1700), (300, 5.59, 1644), (200, 9.93, 2037)):
+                self.gpus.set_limit(0, limit)
+                self.assertAlmostEqual(1500 / self.gpus.speed(0), seconds, places=6)
+                self.assertAlmostEqual(self.gpus.watts(0) * seconds, joules, delta=0.01)
+            before = self.gpus.joules(0)
+            self.gpus.work(0, 1)
+            self.assertGreater(self.gpus.joules(0), before)
+        self.assertEqual(self.gpus.watts(0), idle)
+
     def test_killed_at_random_moments_all_is_back(self):
         worst = 0
         for i in range(KILLS):

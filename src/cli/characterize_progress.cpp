@@ -1,9 +1,10 @@
-// An experiment as it goes: plain lines, one a run, or one line that is redrawn.
+// An experiment as it goes: plain lines, one a run, or lines that are redrawn.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <iostream>
 
+#include "cli/gpus.h"
 #include "cli/progress.h"
 #include "cli/result.h"
 #include "cli/tune_result.h"
@@ -17,7 +18,6 @@ class ExperimentProgress final : public control::Observer {
   ExperimentProgress(const std::string& name, const std::string& run) : live_(::isatty(STDERR_FILENO) != 0) {
     std::cerr << name << ": run " << run << "\n";
   }
-  ~ExperimentProgress() override { clear(); }
 
   void saw(const View& view, const control::Entry& entry) override {
     if (const auto line = said(view, entry.event.body); !line.empty()) say(line);
@@ -31,11 +31,9 @@ class ExperimentProgress final : public control::Observer {
     std::int64_t done = 0, wanted = 0;
     for (const auto& task : view.tasks)
       if (task.trial && task.trial->bracket == run_) done += task.reported(), wanted += task.trial->epochs;
-    std::cerr << "\r\x1b[2K"
-              << cut_to(fmt::format("{}  epoch {} of {}{}", now_, done, wanted, left(view)),
-                        terminal_width() - 1)
-              << std::flush;
-    drawn_ = true;
+    std::vector<std::string> lines{fmt::format("{}  epoch {} of {}{}", now_, done, wanted, left(view))};
+    for (const auto& gpu : gpus_.look()) lines.push_back(gpu);
+    block_.draw(lines);
   }
 
  private:
@@ -68,15 +66,13 @@ class ExperimentProgress final : public control::Observer {
   }
 
   void say(const std::string& line) {
-    clear();
+    block_.clear();
     std::cerr << line << std::endl;
   }
-  void clear() {
-    if (drawn_) std::cerr << "\r\x1b[2K" << std::flush;
-    drawn_ = false;
-  }
 
-  bool live_, drawn_ = false;
+  bool live_;
+  GpuLines gpus_;
+  LiveBlock block_;
   std::int64_t run_ = -1, total_ = 0, epochs_ = 0;
   std::string now_;
 };

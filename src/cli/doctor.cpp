@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/doctor_gpus.h"
 #include "cli/session.h"
 #include "measure/probe.h"
 #include "platform/cgroup.h"
@@ -114,6 +115,8 @@ int doctor(const Options& options) {
   auto add = [&](std::vector<Probe> more) { all.insert(all.end(), more.begin(), more.end()); };
   add(limits(topology));
   add(measure::probe(sensor_options({})));
+  nlohmann::json gpus;
+  add(examine_gpus(gpus));
   add(programs(store));
 
   auto rows = nlohmann::json::array();
@@ -127,7 +130,8 @@ int doctor(const Options& options) {
                          probe.available ? "+" : "-", probe.mechanism, probe.why);
     last = probe.what;
   }
-  options.json.write({{"version", TANDEM_VERSION}, {"memory_bytes", topology.memory}, {"probes", rows}});
+  options.json.write(
+      {{"version", TANDEM_VERSION}, {"memory_bytes", topology.memory}, {"probes", rows}, {"gpus", gpus}});
   if (!options.json.alone())
     std::cout << fmt::format("tandem {} on {} CPUs, {} memory.  + can be used, - cannot, and why\n\n",
                              TANDEM_VERSION, topology.cpus.size(), text_bytes(topology.memory))

@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "base/text.h"
+#include "cli/gpus.h"
 #include "cli/result.h"
 
 namespace tandem::cli {
@@ -69,6 +70,19 @@ std::string cut_to(const std::string& text, int columns) {
   return cut;
 }
 
+void LiveBlock::draw(const std::vector<std::string>& lines) {
+  std::string out = drawn_ > 0 ? fmt::format("\x1b[{}A", drawn_) : "";
+  for (const auto& line : lines) out += "\r\x1b[2K" + cut_to(line, terminal_width() - 1) + "\n";
+  out += "\x1b[J";
+  std::cerr << out << std::flush;
+  drawn_ = static_cast<int>(lines.size());
+}
+
+void LiveBlock::clear() {
+  if (drawn_ > 0) std::cerr << fmt::format("\x1b[{}A\r\x1b[J", drawn_) << std::flush;
+  drawn_ = 0;
+}
+
 namespace {
 
 class PlainProgress final : public control::Observer {
@@ -90,14 +104,13 @@ class LiveProgress final : public control::Observer {
   LiveProgress(std::string name, const std::string& run) : name_(std::move(name)) {
     std::cerr << name_ << ": run " << run << "\n";
   }
-  ~LiveProgress() override { clear(); }
 
   void saw(const View& view, const control::Entry& entry) override {
     if (const auto* epoch = std::get_if<EpochEnded>(&entry.event.body)) {
       last_ = epoch_line(*epoch, view.jobs.front().spec.epochs);
       epoch_began_ = std::chrono::steady_clock::now();
     } else if (const auto line = said(view, entry.event.body); !line.empty()) {
-      clear();
+      block_.clear();
       std::cerr << line << std::endl;
     } else if (std::holds_alternative<TaskStarted>(entry.event.body)) {
       epoch_began_ = std::chrono::steady_clock::now();
@@ -122,7 +135,9 @@ class LiveProgress final : public control::Observer {
     line += fmt::format("  {}", text(task.granted));
     if (typical > 0 && task.reported() < static_cast<std::int64_t>(wanted))
       line += fmt::format("  {} left", text(Seconds{typical * (wanted - done)}));
-    draw(line);
+    std::vector<std::string> lines{line};
+    for (const auto& gpu : gpus_.look()) lines.push_back(gpu);
+    block_.draw(lines);
   }
 
  private:
@@ -133,20 +148,10 @@ class LiveProgress final : public control::Observer {
     return out;
   }
 
-  // One line, cut to the terminal's width, written over the one before.
-  void draw(const std::string& line) {
-    std::cerr << "\r\x1b[2K" << cut_to(line, terminal_width() - 1) << std::flush;
-    drawn_ = true;
-  }
-
-  void clear() {
-    if (drawn_) std::cerr << "\r\x1b[2K" << std::flush;
-    drawn_ = false;
-  }
-
   std::string name_, last_;
   std::chrono::steady_clock::time_point epoch_began_ = std::chrono::steady_clock::now();
-  bool drawn_ = false;
+  GpuLines gpus_;
+  LiveBlock block_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "control/ports.h"
 
@@ -15,6 +16,17 @@ std::unique_ptr<control::Observer> make_tune_progress(const std::string& name, c
 
 // The same for an experiment: which run of how many, at which point, and how long the rest will take.
 std::unique_ptr<control::Observer> make_experiment_progress(const std::string& name, const std::string& run);
+
+// Lines that are redrawn in place on standard error, each cut to the terminal's width.
+class LiveBlock {
+ public:
+  ~LiveBlock() { clear(); }
+  void draw(const std::vector<std::string>&);
+  void clear();
+
+ private:
+  int drawn_ = 0;
+};
 
 // What every display says in a line of its own; empty: nothing.
 std::string said(const View&, const EventBody&);

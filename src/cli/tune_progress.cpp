@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "cli/gpus.h"
 #include "cli/progress.h"
 #include "cli/tune_result.h"
 #include "search/searcher.h"
@@ -108,12 +109,11 @@ class LiveTuneProgress final : public control::Observer {
   LiveTuneProgress(const std::string& name, const std::string& run) {
     std::cerr << name << ": run " << run << "\n";
   }
-  ~LiveTuneProgress() override { clear(); }
 
   void saw(const View& view, const control::Entry& entry) override {
     standing_.saw(view, entry);
     if (const auto line = said(view, entry.event.body); !line.empty()) {
-      clear();
+      block_.clear();
       std::cerr << line << std::endl;
     }
   }
@@ -134,7 +134,8 @@ class LiveTuneProgress final : public control::Observer {
     lines.push_back(line);
     lines.push_back(best_line(view, standing_));
     if (const auto tuner = tuner_line(view); !tuner.empty()) lines.push_back(tuner);
-    draw(lines);
+    for (const auto& gpu : gpus_.look()) lines.push_back(gpu);
+    block_.draw(lines);
   }
 
  private:
@@ -176,22 +177,10 @@ class LiveTuneProgress final : public control::Observer {
     }
   }
 
-  void draw(const std::vector<std::string>& lines) {
-    std::string out = drawn_ > 0 ? fmt::format("\x1b[{}A", drawn_) : "";
-    for (const auto& line : lines) out += "\r\x1b[2K" + cut_to(line, terminal_width() - 1) + "\n";
-    out += "\x1b[J";
-    std::cerr << out << std::flush;
-    drawn_ = static_cast<int>(lines.size());
-  }
-
-  void clear() {
-    if (drawn_ > 0) std::cerr << fmt::format("\x1b[{}A\r\x1b[J", drawn_) << std::flush;
-    drawn_ = 0;
-  }
-
   Standing standing_;
   std::int64_t expected_ = 0;
-  int drawn_ = 0;
+  GpuLines gpus_;
+  LiveBlock block_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
     gpus.work(0, 100)                         # 100 products on GPU 0: takes as long as its settings make it
 """
 
+import contextlib
 import ctypes
 import os
 import time
@@ -64,17 +65,32 @@ class FakeGpus:
             raise OSError(f"GPU {gpu} does not answer")
         return millijoules.value / 1000
 
-    def work(self, gpu, products):
-        """Computes, as far as the recording goes: waits as long as it takes at the settings of each moment."""
+    def watts(self, gpu):
+        milliwatts = ctypes.c_uint()
+        if self.library.nvmlDeviceGetPowerUsage(self._device(gpu), ctypes.byref(milliwatts)) != 0:
+            raise OSError(f"GPU {gpu} does not answer")
+        return milliwatts.value / 1000
+
+    def speed(self, gpu):
+        """Products a second at the settings of this moment."""
+        return self.library.fake_nvml_speed(gpu)
+
+    @contextlib.contextmanager
+    def at_work(self, gpu):
+        """This process keeps the GPU busy."""
         self.library.fake_nvml_work(gpu, 1)
         try:
-            while products > 0:
-                speed = self.library.fake_nvml_speed(gpu)
-                if speed <= 0:
-                    raise OSError(f"GPU {gpu} is lost")
-                slept = min(0.01, products / speed)
-                began = time.monotonic()
-                time.sleep(slept)
-                products -= (time.monotonic() - began) * speed
+            yield
         finally:
             self.library.fake_nvml_work(gpu, 0)
+
+    def work(self, gpu, products):
+        """Computes, as far as the recording goes: waits as long as it takes at the settings of each moment."""
+        with self.at_work(gpu):
+            while products > 0:
+                speed = self.speed(gpu)
+                if speed <= 0:
+                    raise OSError(f"GPU {gpu} is lost")
+                began = time.monotonic()
+                time.sleep(min(0.01, products / speed))
+                products -= (time.monotonic() - began) * speed

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 from e2e.fake_gpu import FakeGpus
-from e2e.harness import BIN, Case
+from e2e.harness import BIN, TANDEM, Case
 
 OWNER = str(BIN / "gpu_owner")
 GUARDIAN = str(BIN / "tandem-guardian")
@@ -104,6 +104,18 @@ class Guardian(Case):
 
     def back(self):
         return self.settings() == self.FORMER and not self.leftovers()
+
+    def test_the_recording_is_what_was_measured(self):
+        idle = self.gpus.watts(0)
+        with self.gpus.at_work(0):
+            for limit, seconds, joules in ((700, 2.62, 1700), (300, 5.59, 1644), (200, 9.93, 2037)):
+                self.gpus.set_limit(0, limit)
+                self.assertAlmostEqual(1500 / self.gpus.speed(0), seconds, places=6)
+                self.assertAlmostEqual(self.gpus.watts(0) * seconds, joules, delta=0.01)
+            before = self.gpus.joules(0)
+            self.gpus.work(0, 1)
+            self.assertGreater(self.gpus.joules(0), before)
+        self.assertEqual(self.gpus.watts(0), idle)
 
     def test_killed_at_random_moments_all_is_back(self):
         worst = 0
@@ -293,3 +305,48 @@ class Guardian(Case):
             else:
                 self.assertEqual(owner.said, [], "limits do not outlive a restart of the machine: that file is old")
             self.assertEqual(self.settings(), self.FORMER)
+
+    def test_doctor_shows_gpus_tries_the_limit_and_repairs(self):
+        self.environment["TANDEM_RUNTIME_DIR"] = str(self.folder / "locks")
+        owner = Owner(self)
+        owner.ask("apply 0 300 1200")
+        guardian = owner.guardian()
+        said = self.json("doctor")
+        self.assertEqual(len(said["gpus"]), 2)
+        first = said["gpus"][0]
+        self.assertIn("(recorded, not a real GPU)", first["name"])
+        self.assertEqual((first["power_limit_watts"], first["power_limits_watts"], first["recorded"]), (300, [200, 700], True))
+        self.assertEqual([gpu["power_limit_can_be_set"] for gpu in said["gpus"]], [False, True], "the first is held by another")
+        for pid in (guardian, owner.process.pid):
+            os.kill(pid, signal.SIGSTOP)
+        for pid in (guardian, owner.process.pid):
+            os.kill(pid, signal.SIGKILL)
+        owner.process.wait()
+        self.until(lambda: ended(guardian))
+        shown = self.tandem("doctor").stdout
+        self.assertIn("has the power limit of 650 W and the free clock again", shown)
+        self.assertIn("75 W of 650 W", shown)
+        self.assertIn("nvml recording; in use", shown)
+        self.assertTrue(self.back())
+        self.environment["FAKE_NVML_DENY"] = "1"
+        self.assertIn("not permitted: needs root", self.tandem("doctor").stdout)
+
+    def test_the_live_display_has_a_line_for_each_gpu(self):
+        spec = self.speaker_spec("--sleep-ms", 300, epochs=3)
+        screen, terminal = os.openpty()
+        process = self.start_on(terminal, "train", spec)
+        os.close(terminal)
+        shown = b""
+        try:
+            while chunk := os.read(screen, 65536):
+                shown += chunk
+        except OSError:
+            pass  # how a terminal whose last user is gone reads
+        os.close(screen)
+        self.assertEqual(process.wait(DEADLINE), 0, shown)
+        self.assertIn("GPU 1: 0 % in use", shown.decode())
+
+    def start_on(self, terminal, *arguments):
+        process = subprocess.Popen([TANDEM, *map(str, arguments)], env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=terminal)
+        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.wait()))
+        return process

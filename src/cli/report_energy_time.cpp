@@ -27,8 +27,8 @@ std::string plot_of(const Tuned& run, const std::vector<tune::ConfigOutcome>& kn
     if (config.rank == 0) front.emplace_back(config.seconds, *config.joules);
   }
   std::sort(front.begin(), front.end());
-  Plot plot("energy against time of an epoch", axis_for("time of an epoch (s)", seconds),
-            axis_for("energy of an epoch (J)", joules));
+  Plot plot("energy against time of an epoch", axis_for("time of an epoch (s)", seconds, false, true),
+            axis_for("energy of an epoch (J)", joules, false, true));
   plot.line(front, "c1 thin");
   for (const auto& config : known) {
     const std::string about =

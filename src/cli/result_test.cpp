@@ -70,16 +70,16 @@ TEST(EnergyText, NeverShowsAnEstimateAsMeasuredOrAGapAsATotal) {
 TEST(EnergyText, NamesEveryPartWithItsSourceAndWhatIsIdle) {
   const EnergyPart gpu{"GPU", Joules{300}, "nvml"}, cpu{"CPU", Joules{112}, "model (a)", Joules{80}};
   EXPECT_EQ(energy_text(Drawn{Joules{412}, "nvml + model (a)", true, {gpu, cpu}}),
-            "412 J: 300 J GPU (nvml), 112 J CPU (model (a)); of it at least 80.0 J idle");
+            "412.0 J: 300.0 J GPU (nvml), 112.0 J CPU (model (a)); of it at least 80.0 J idle");
   EXPECT_EQ(energy_text(Drawn{Joules{112}, "model (a)", true, {cpu}}),
-            "112 J, estimated: model (a); of it 80.0 J idle");
+            "112.0 J, estimated: model (a); of it 80.0 J idle");
   EXPECT_EQ(energy_text(Drawn{Joules{300}, "nvml", false, {gpu, EnergyPart{"CPU"}}}),
-            "at least 300 J: 300 J GPU (nvml), CPU unknown");
+            "at least 300.0 J: 300.0 J GPU (nvml), CPU unknown");
   EXPECT_STREQ(how_known({Joules{412}, "nvml + model (a)", true, {gpu, cpu}}), "partly estimated");
   EXPECT_STREQ(how_known({Joules{300}, "nvml", false, {gpu, EnergyPart{"CPU"}}}), "measured");
   auto view = view_with({epoch(1, {}, sum_of({gpu, cpu})), epoch(2, {}, sum_of({gpu, cpu}))});
   EXPECT_EQ(energy_text(view.tasks[0]),
-            "824 J: 600 J GPU (nvml), 224 J CPU (model (a)); of it at least 160 J idle");
+            "824.0 J: 600.0 J GPU (nvml), 224.0 J CPU (model (a)); of it at least 160.0 J idle");
   const auto parts = result_json(kRun, view, "/nowhere").at("energy_parts");
   EXPECT_EQ(parts.at(0).at("joules"), 600.0);
   EXPECT_TRUE(parts.at(0).at("idle_joules").is_null());

@@ -143,7 +143,8 @@ TEST_F(SensorFixture, NoSourceAndAFailedMeterGiveNoEnergy) {
 
 // Two GPUs, one task on both and one on the second alone; a third task has none.
 struct GpuFixture : SensorFixture {
-  platform::FakeNvml nvml;  // 1 J and 2 J at the start
+  platform::FakeNvml nvml;                    // 1 J and 2 J at the start
+  ~GpuFixture() override { sensor.reset(); }  // it says good-bye to NVML
 
   void make_with_gpus(bool nvml_alone = false) {
     std::string why;

@@ -27,6 +27,7 @@ TrainingLaw::Step TrainingLaw::parts_of(const TrainingRow& row) const {
   work += row.batch * (value_[record] / row.cores + value_[serial]) * share_of(processes, value_[width]) *
           (1 + value_[squeeze] * others);
   work += value_[process] * (processes - 1) + value_[neighbour] * others;
+  work *= 1 + (row.crowd - 1) * (value_[waits] + value_[stalls] * (1 - 1 / row.cores));
   if (row.replicas <= 1) return {work, 0};
   const double on_bus =
       row.largest > 1 ? value_[bus] * (1 + value_[more_bus] * std::max(0.0, row.largest - 2)) : 0;

@@ -22,7 +22,8 @@ double share_of(double processes, double width) {
 }  // namespace
 
 TrainingLaw::Step TrainingLaw::parts_of(const TrainingRow& row) const {
-  const double processes = row.cores * row.jobs, others = row.jobs - 1;
+  // Those that wait for their turn take nobody's room.
+  const double processes = row.cores * row.jobs / row.crowd, others = row.jobs - 1;
   double work = value_[fixed] * load_of(processes, value_[room]);
   work += row.batch * (value_[record] / row.cores + value_[serial]) * share_of(processes, value_[width]) *
           (1 + value_[squeeze] * others);

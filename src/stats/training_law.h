@@ -2,7 +2,7 @@
 //
 //     step     = (work^g + sync^g)^(1/g)          g: how well the two overlap; 1 not at all, large: fully
 //     work     = (fixed·load + batch·(record/cores + serial)·share + process·(P − 1) + neighbour·(J − 1))·turns
-//     load     = (1 + (P/room)²)^½                P = cores·jobs processes, J jobs: fixed work waits for room
+//     load     = (1 + (P/room)²)^½                P = cores·jobs/crowd processes, J jobs: fixed work waits for room
 //     share    = (1 + (P/width)⁴)^¼·(1 + squeeze·(J − 1))      cores and memory shared with other jobs
 //     turns    = 1 + (crowd − 1)·(waits + stalls·(1 − 1/cores))   threads that share a CPU take turns; in a team
 //                all wait for the last one, so teams lose more

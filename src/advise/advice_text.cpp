@@ -77,8 +77,8 @@ nlohmann::json assessed_json(const Assessment& assessed, const Models& models, c
                           {"end_without", job.without.value},
                           {"end_with", job.with.value},
                           {"anyway", job.anyway}});
-  return {{"choice", to_json(assessed.setting)}, {"predicted", predicted},  {"interval", interval},
-          {"p_meet", assessed.p_meet},           {"jobs", assessed.load.jobs},   {"models", said_by},
+  return {{"choice", to_json(assessed.setting)}, {"predicted", predicted},     {"interval", interval},
+          {"p_meet", assessed.p_meet},           {"jobs", assessed.load.jobs}, {"models", said_by},
           {"wide", assessed.seconds.wide},       {"threatened", threatened}};
 }
 

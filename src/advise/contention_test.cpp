@@ -1,6 +1,6 @@
-// Jobs that share a machine's CPUs: what `tandem characterize` measures of it, and what that has to say of loads
-// it did not measure. The truth: threads take turns on a CPU, and a team of threads that has to wait for one
-// that has no CPU loses much more than its turn.
+// Jobs that share a machine's CPUs: what `tandem characterize` measures of it, and what that has to say of
+// loads it did not measure. The truth: threads take turns on a CPU, and a team of threads that has to wait
+// for one that has no CPU loses much more than its turn.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -105,7 +105,8 @@ TEST_P(Collapse, WhatWasNeverMeasuredIsLessSure) {
     return std::log(high / low);
   };
   EXPECT_GT(width(1, {3, 3}), 1.5 * width(1, {1, 1}));
-  EXPECT_GT(width(1, {2, 3}), 1.5 * width(1, {1, 1})) << "each column lies within its range, but not together";
+  EXPECT_GT(width(1, {2, 3}), 1.5 * width(1, {1, 1}))
+      << "each column lies within its range, but not together";
 }
 
 INSTANTIATE_TEST_SUITE_P(Factors, Collapse, testing::Values(1.0, 1.6, 3.5, 7.0));
@@ -132,7 +133,8 @@ TEST(Contention, OneStalledRunIsNoCollapse) {
 TEST(Contention, SurvivesBeingKept) {
   const auto models = learnt(3.5);
   const auto same = Models::read(models.written());
-  EXPECT_EQ(models.seconds(toy_setting(64, 2), {2, 4}).value(), same.seconds(toy_setting(64, 2), {2, 4}).value());
+  EXPECT_EQ(models.seconds(toy_setting(64, 2), {2, 4}).value(),
+            same.seconds(toy_setting(64, 2), {2, 4}).value());
 }
 
 TEST(Contention, AdviceLeavesTheTeamWhereCpusAreTaken) {

@@ -27,7 +27,8 @@ struct LoadChange {
 };
 using LoadProfile = std::vector<LoadChange>;
 
-// How busy a machine is: jobs and the cores they want, all of them. No cores: as many each as the one asked for.
+// How busy a machine is: jobs and the cores they want, all of them. No cores: as many each as the one asked
+// for.
 struct Load {
   double jobs = 1, cores = 0;
 
@@ -51,8 +52,8 @@ struct Setting {
 std::string text(const Setting&);  // "batch_size 64, 2 cores, 10 epochs"
 nlohmann::json to_json(const Setting&);
 
-// How many threads share the fullest of a job's CPUs, one of its own included: 1 where all fit, else as many as
-// even spreading leaves. Between two whole numbers of threads on a line.
+// How many threads share the fullest of a job's CPUs, one of its own included: 1 where all fit, else as many
+// as even spreading leaves. Between two whole numbers of threads on a line.
 double crowd(const Setting&, const Load&, int machine_cores);
 
 struct EpochMetrics {
@@ -80,9 +81,10 @@ std::optional<std::string> unusable(const PastRun&);
 // Names of the numbers that describe a setting, and the numbers.
 //
 // `timing`: what a run's speed may depend on: "batch", "cores", "jobs", "nodes", "speed" and the numeric
-// hyperparameters; "crowd" too where it is known how many cores the machine has (0: it is not). `result`: what its metrics may depend on: "batch", "epochs" and the hyperparameters; cores
-// and jobs change when a result comes, not what it is. A hyperparameter that is a word or a flag becomes a
-// column a value ("optimizer=sgd": 0 or 1). One that some runs do not say is left out, and listed.
+// hyperparameters; "crowd" too where it is known how many cores the machine has (0: it is not). `result`:
+// what its metrics may depend on: "batch", "epochs" and the hyperparameters; cores and jobs change when a
+// result comes, not what it is. A hyperparameter that is a word or a flag becomes a column a value
+// ("optimizer=sgd": 0 or 1). One that some runs do not say is left out, and listed.
 class Columns {
  public:
   enum class Of { timing, result };

@@ -2,8 +2,8 @@
 //
 // Of the regressions named, the one is used that predicts settings it has not seen with the smallest mean
 // error; what was tried is kept. A setting that was run before is forecast with the errors of such ones, a
-// new setting with those of new settings, one outside of the measured range with kOutside times those; so is one
-// inside of it that no measured setting is near: each of its values was seen, but not together.
+// new setting with those of new settings, one outside of the measured range with kOutside times those; so is
+// one inside of it that no measured setting is near: each of its values was seen, but not together.
 #pragma once
 
 #include <memory>

@@ -35,8 +35,9 @@ Settled settle_choices(const ServerOption& server, const std::string& spec, cons
   if (!open.job) return {spec, ""};  // the server says what is wrong with it
   const auto& deadline = open.job->base.place.deadline;
   if (!deadline)
-    throw UserError(file + ": leaves values open, and has no deadline to choose them by: add "
-                           "place: {deadline: 300s}, or give each one value");
+    throw UserError(file +
+                    ": leaves values open, and has no deadline to choose them by: add "
+                    "place: {deadline: 300s}, or give each one value");
   auto store = server.store.open();
   const auto advised = ask_alone(store, read_advised(spec, file, catalogue()), *deadline);
   if (!advised.advice.met) return {spec, advice_text(advised), false};

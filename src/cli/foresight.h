@@ -1,5 +1,6 @@
-// What values should a job have that leaves some open, and will it meet its deadline? Said by what past runs in this store tell, and kept
-// with the server's run, where `tandem advise --history` compares it with what came of it.
+// What values should a job have that leaves some open, and will it meet its deadline? Said by what past runs
+// in this store tell, and kept with the server's run, where `tandem advise --history` compares it with what
+// came of it.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -256,7 +256,8 @@ void add_submit(CLI::App& app, Action& action) {
       "  tandem submit - < job.yaml\n\n"
       "What a scheduler should know goes under `place:` in the spec:\n"
       "  place: {priority: 5, energy_weight: 0.8, deadline: 2h, accelerator: V100, takes: 20min}\n"
-      "Values that a training spec leaves open (batch_size: {choice: [64, 128]}) are chosen so that it meets its\n"
+      "Values that a training spec leaves open (batch_size: {choice: [64, 128]}) are chosen so that it meets "
+      "its\n"
       "place.deadline; exit code 3, and nothing queued, where none is likely to.\n"
       "Any command can be a job: program: {command: [./work.sh, --fast], plain: true}",
       submit);

@@ -90,10 +90,10 @@ double busy_with(double cores) {
 }
 
 std::string busy_text(double busy_cores, const platform::CoresWanted& seen, double ours) {
-  return fmt::format("others want about {:.1f} cores now, and are taken to go on (seen: {:.2f} cores in use, "
-                     "threads for {:.2f} more in line{})",
-                     busy_cores, seen.used, seen.in_line,
-                     ours > 0 ? fmt::format("; {:g} of them Tandem's", ours) : "");
+  return fmt::format(
+      "others want about {:.1f} cores now, and are taken to go on (seen: {:.2f} cores in use, "
+      "threads for {:.2f} more in line{})",
+      busy_cores, seen.used, seen.in_line, ours > 0 ? fmt::format("; {:g} of them Tandem's", ours) : "");
 }
 
 RunningNow running_now(store::Store& store, const RunningOption& option, const NodeView& machine) {

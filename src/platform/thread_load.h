@@ -1,9 +1,9 @@
-// How many cores the threads of this machine want: the time they ran and the time they stood in line for a CPU,
-// as the scheduler counts it for each thread (/proc/PID/task/TID/schedstat, in nanoseconds).
+// How many cores the threads of this machine want: the time they ran and the time they stood in line for a
+// CPU, as the scheduler counts it for each thread (/proc/PID/task/TID/schedstat, in nanoseconds).
 //
-// Counting threads that are runnable at some instants is much coarser, and counts those who look. Threads that
-// end between two looks are missed; ones that begin there count from their beginning. Thread-safe: nothing is
-// kept but the root, which tests replace by recorded files.
+// Counting threads that are runnable at some instants is much coarser, and counts those who look. Threads
+// that end between two looks are missed; ones that begin there count from their beginning. Thread-safe:
+// nothing is kept but the root, which tests replace by recorded files.
 #pragma once
 
 #include <filesystem>

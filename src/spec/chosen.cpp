@@ -29,7 +29,8 @@ json written(const Node& node) {
       out = json::object();
       for (const auto& entry : node.entries) out[entry.key] = written(entry.value);
       return out;
-    default: return out;
+    default:
+      return out;
   }
 }
 

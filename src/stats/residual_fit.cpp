@@ -89,8 +89,8 @@ class ResidualFit {
     for (std::size_t c = 0; c < columns; ++c) number_levels(c);
   }
 
-  // Their mean, without those that most of the others contradict: a stalled run says nothing of the next one. Of
-  // two that differ nobody knows which one is right.
+  // Their mean, without those that most of the others contradict: a stalled run says nothing of the next one.
+  // Of two that differ nobody knows which one is right.
   static void settle(const std::vector<double>& repeats, Merged& out) {
     constexpr double kStalled = 6, kLeast = 0.02;
     const double middle = median(repeats);

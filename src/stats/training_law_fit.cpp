@@ -88,8 +88,8 @@ class LawFit {
       add(TrainingLaw::startup, median(target_) - 4, 2);
   }
 
-  // Taking turns costs what a fair share does, or more; rows of teams alone cannot tell the two parts apart, so
-  // the first one is held close to fair.
+  // Taking turns costs what a fair share does, or more; rows of teams alone cannot tell the two parts apart,
+  // so the first one is held close to fair.
   void add_turns() {
     law_.value_[TrainingLaw::waits] = 1;
     if (!varies(rows_, &TrainingRow::crowd)) return;

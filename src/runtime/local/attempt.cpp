@@ -21,9 +21,10 @@ namespace {
 
 constexpr off_t kTailBytes = 4096;
 constexpr std::size_t kTailLines = 12;
-// How often libgomp's threads look for each other's work before they sleep. By itself it is 300 000 times, about
-// a millisecond of a core each: as fast as this alone on the machine, but two teams of two threads on two cores
-// were nine times slower, not two (LeNet5 on MNIST, an epoch: 3.9 s alone, 35.7 s; 12.2 s with this).
+// How often libgomp's threads look for each other's work before they sleep. By itself it is 300 000 times,
+// about a millisecond of a core each: as fast as this alone on the machine, but two teams of two threads on
+// two cores were nine times slower, not two (LeNet5 on MNIST, an epoch: 3.9 s alone, 35.7 s; 12.2 s with
+// this).
 constexpr const char* kSpins = "10000";
 constexpr const char* kOpenMpBlas = "/usr/lib/x86_64-linux-gnu/openblas-openmp";
 

@@ -1,12 +1,12 @@
 // How long training takes, as a law of physics with a few numbers to be learnt.
 //
 //     step     = (work^g + sync^g)^(1/g)          g: how well the two overlap; 1 not at all, large: fully
-//     work     = (fixed·load + batch·(record/cores + serial)·share + process·(P − 1) + neighbour·(J −
-//     1))·turns load     = (1 + (P/room)²)^½                P = cores·jobs/crowd processes, J jobs: fixed
-//     work waits for room share    = (1 + (P/width)⁴)^¼·(1 + squeeze·(J − 1))      cores and memory shared
-//     with other jobs turns    = 1 + (crowd − 1)·(waits + stalls·(1 − 1/cores))   threads that share a CPU
-//     take turns; in a team
-//                all wait for the last one, so teams lose more
+//     work     = (fixed·load + batch·(record/cores + serial)·share + extra)·turns
+//     load     = (1 + (P/room)²)^½                P = cores·jobs/crowd processes: fixed work waits for room
+//     share    = (1 + (P/width)⁴)^¼·(1 + squeeze·(J − 1))      cores and memory shared with other jobs, J in all
+//     extra    = process·(P − 1) + neighbour·(J − 1)
+//     turns    = 1 + (crowd − 1)·(waits + stalls·(1 − 1/cores))    threads take turns on a CPU; a team waits
+//                                                 for its last one, so teams lose more
 //     sync     = 2(R − 1)/R · (net³ + bus³)^⅓     a ring over R replicas: its slowest part decides, almost
 //     bus      = bus·(1 + more_bus·(G − 2))       G: replicas on the fullest node, 0 where that is one
 //     net      = pair·(nodes > 2 ? many : 1) + jitter·√(2 ln nodes)    0 on one node

@@ -3,7 +3,7 @@
 //     step     = (work^g + sync^g)^(1/g)          g: how well the two overlap; 1 not at all, large: fully
 //     work     = (fixed·load + batch·(record/cores + serial)·share + extra)·turns
 //     load     = (1 + (P/room)²)^½                P = cores·jobs/crowd processes: fixed work waits for room
-//     share    = (1 + (P/width)⁴)^¼·(1 + squeeze·(J − 1))      cores and memory shared with other jobs, J in all
+//     share    = (1 + (P/width)⁴)^¼·(1 + squeeze·(J − 1))      cores and memory shared by J jobs
 //     extra    = process·(P − 1) + neighbour·(J − 1)
 //     turns    = 1 + (crowd − 1)·(waits + stalls·(1 − 1/cores))    threads take turns on a CPU; a team waits
 //                                                 for its last one, so teams lose more

@@ -52,13 +52,14 @@ std::string spec_text(const std::string& file) {
 int submit(const Options& options) {
   ServerClient client(options.server);
   json jobs = json::array();
+  bool all_queued = true;
   for (const auto& file : options.what) {
     const auto settled = settle_choices(options.server, spec_text(file), file);
     if (!settled.met) {
       std::cerr << "tandem: " << file << " was not queued: nothing is likely enough to meet its deadline\n"
                 << settled.words;
-      options.json.write({{"jobs", jobs}});
-      return kAnswerIsNo;
+      all_queued = false;
+      continue;
     }
     if (!settled.words.empty()) std::cerr << "tandem: " << settled.words << "\n";
     const std::string& text = settled.spec;
@@ -83,7 +84,7 @@ int submit(const Options& options) {
                                word(job["reason"]).empty() ? "." : ": " + word(job["reason"]));
   }
   options.json.write({{"jobs", jobs}});
-  return well ? kDone : kTrouble;
+  return !well ? kTrouble : all_queued ? kDone : kAnswerIsNo;
 }
 
 // "n1", or of a gang "n1 and 2 more".
@@ -258,7 +259,7 @@ void add_submit(CLI::App& app, Action& action) {
       "  place: {priority: 5, energy_weight: 0.8, deadline: 2h, accelerator: V100, takes: 20min}\n"
       "Values that a training spec leaves open (batch_size: {choice: [64, 128]}) are chosen so that it meets "
       "its\n"
-      "place.deadline; exit code 3, and nothing queued, where none is likely to.\n"
+      "place.deadline; one for which none is likely to is not queued (exit code 3).\n"
       "Any command can be a job: program: {command: [./work.sh, --fast], plain: true}",
       submit);
   command->add_option("spec", options->what, "job specs (kind train or tune); - is standard input")

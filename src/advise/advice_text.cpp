@@ -77,8 +77,8 @@ nlohmann::json assessed_json(const Assessment& assessed, const Models& models, c
                           {"end_without", job.without.value},
                           {"end_with", job.with.value},
                           {"anyway", job.anyway}});
-  return {{"choice", to_json(assessed.setting)}, {"predicted", predicted},  {"interval", interval},
-          {"p_meet", assessed.p_meet},           {"jobs", assessed.jobs},   {"models", said_by},
+  return {{"choice", to_json(assessed.setting)}, {"predicted", predicted},     {"interval", interval},
+          {"p_meet", assessed.p_meet},           {"jobs", assessed.load.jobs}, {"models", said_by},
           {"wide", assessed.seconds.wide},       {"threatened", threatened}};
 }
 
@@ -106,7 +106,7 @@ std::vector<std::string> reasons_for(const Advice& advice, const Models& models,
   if (!question.running.empty())
     out.push_back(
         fmt::format("{} jobs run now; while this one runs there are {:.2f} on average, itself included",
-                    static_cast<double>(question.running.size()) + question.others, choice.jobs));
+                    static_cast<double>(question.running.size()) + question.others, choice.load.jobs));
   for (const auto& job : choice.threatened)
     out.push_back(fmt::format(
         "job {} misses its deadline in {}: it ends in {}{}", job.id, text(job.deadline), text(job.with),
@@ -117,7 +117,7 @@ std::vector<std::string> reasons_for(const Advice& advice, const Models& models,
 
 std::vector<std::string> notes_on(const Advice& advice, const Models& models) {
   auto out = models.notes();
-  const auto outside = models.outside(advice.choice.setting, advice.choice.jobs);
+  const auto outside = models.outside(advice.choice.setting, advice.choice.load);
   if (!outside.empty())
     out.push_back("outside of what was measured, so the interval is twice as wide: " + join(outside));
   if (!advice.choice.joules) out.push_back("nobody measured energy: joules are not known");

@@ -37,25 +37,32 @@ void check(const Question& question) {
 }
 
 // The time of a job under any load; asked for again and again while jobs come and go, so answers are kept.
-std::function<double(const Load&)> remembered(std::function<double(double jobs)> seconds) {
-  auto known = std::make_shared<std::map<double, double>>();
+std::function<double(const Load&)> remembered(std::function<double(const Load&)> seconds) {
+  auto known = std::make_shared<std::map<std::pair<double, double>, double>>();
   return [known, seconds = std::move(seconds)](const Load& load) {
-    const auto found = known->find(load.jobs);
-    return found != known->end() ? found->second
-                                 : known->emplace(load.jobs, seconds(load.jobs)).first->second;
+    const std::pair key(load.jobs, load.cores);
+    const auto found = known->find(key);
+    return found != known->end() ? found->second : known->emplace(key, seconds(load)).first->second;
   };
 }
 
-double others_beside(const Question& question, const Setting& setting) {
-  return question.others + question.busy_cores / setting.system.cores;
+// Those of whom nothing else is known, as a job of this setting sees them.
+Load others_beside(const Question& question, const Setting& setting) {
+  const double own = setting.system.cores;
+  return {question.others + question.busy_cores / own, question.others * own + question.busy_cores};
+}
+
+Load together(const Load& one, const Load& other) {
+  return {one.jobs + other.jobs, one.cores + other.cores};
 }
 
 std::vector<LoadedJob> running_jobs(const Question& question) {
   std::vector<LoadedJob> out;
   for (const auto& job : question.running) {
     LoadedJob loaded{job.id, job.setting.system.cores, job.left, {0}, nullptr, job.deadline};
-    loaded.whole = remembered([&job, others = others_beside(question, job.setting)](double jobs) {
-      return job.models ? job.models->seconds(job.setting, jobs + others).value() : job.seconds.value;
+    loaded.whole = remembered([&job, others = others_beside(question, job.setting)](const Load& load) {
+      return job.models ? job.models->seconds(job.setting, together(load, others)).value()
+                        : job.seconds.value;
     });
     out.push_back(std::move(loaded));
   }
@@ -63,18 +70,20 @@ std::vector<LoadedJob> running_jobs(const Question& question) {
 }
 
 // With the jobs that run now ending as predicted, and slowing this one down until then.
-void assess_time(const Models& models, const std::vector<LoadedJob>& running, double others,
+void assess_time(const Models& models, const std::vector<LoadedJob>& running, const Load& others,
                  Assessment& out) {
-  out.jobs = 1 + others + static_cast<double>(running.size());
-  out.seconds = models.seconds(out.setting, out.jobs);
+  out.load = together({1, static_cast<double>(out.setting.system.cores)}, others);
+  for (const auto& job : running) out.load = together(out.load, {1, static_cast<double>(job.cores)});
+  out.seconds = models.seconds(out.setting, out.load);
   if (running.empty() || !(out.seconds.value() > 0)) return;
   LoadedJob own{"this job", out.setting.system.cores, 1, {0}, nullptr, std::nullopt};
-  own.whole = remembered([&](double jobs) { return models.seconds(out.setting, jobs + others).value(); });
+  own.whole = remembered(
+      [&](const Load& load) { return models.seconds(out.setting, together(load, others)).value(); });
   auto all = running;
   all.push_back(own);
   const auto end = ends_under_load(all).back();
-  out.jobs = others + mean_jobs(end.seen, end.at);
-  out.seconds = models.seconds(out.setting, out.jobs);
+  out.load = together(mean_load(end.seen, end.at), others);
+  out.seconds = models.seconds(out.setting, out.load);
   out.seconds.middle = end.at.value - out.seconds.more;
   out.threatened = threatened_by(own, running);
 }
@@ -86,7 +95,7 @@ Assessment assess(const Models& models, const Question& question, const std::vec
     throw UserError(fmt::format("{} cannot be run: it needs at least one epoch and one core", text(setting)));
   assess_time(models, running, others_beside(question, setting), out);
   out.metric = models.metric_of(setting);
-  out.joules = models.joules(setting, out.jobs);
+  out.joules = models.joules(setting, out.load);
   out.p_time = out.seconds.value() > 0 ? out.seconds.below(question.slo.value) : 0;
   if (question.max_joules) out.p_joules = out.joules ? out.joules->below(question.max_joules->value) : 0;
   out.p_meet = std::max(0.0, out.p_time + out.p_joules - 1);

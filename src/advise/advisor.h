@@ -48,7 +48,7 @@ struct Assessment {
   Forecast seconds;
   std::optional<Forecast> metric, joules;
   double p_time = 0, p_joules = 1, p_meet = 0;
-  double jobs = 1;  // on average while it runs, itself included
+  Load load;  // on average while it runs, itself included
   std::vector<Threatened> threatened;
 };
 

@@ -101,7 +101,7 @@ TEST(Advise, OtherJobsMakeItSlower) {
   auto asked = question(52);
   asked.others = 2;
   const auto advice = advise(models(), asked);
-  EXPECT_EQ(advice.choice.jobs, 3);
+  EXPECT_EQ(advice.choice.load.jobs, 3);
   EXPECT_GT(batch_of(advice.choice), 128);
 }
 
@@ -109,9 +109,9 @@ TEST(Advise, BusyCoresAreMoreJobsToANarrowOneThanToAWideOne) {
   auto asked = question(1000);
   asked.busy_cores = 2;
   asked.candidates = {toy_setting(128, 1)};
-  EXPECT_DOUBLE_EQ(advise(models(), asked).choice.jobs, 3);
+  EXPECT_DOUBLE_EQ(advise(models(), asked).choice.load.jobs, 3);
   asked.candidates = {toy_setting(128, 2)};
-  EXPECT_DOUBLE_EQ(advise(models(), asked).choice.jobs, 2);
+  EXPECT_DOUBLE_EQ(advise(models(), asked).choice.load.jobs, 2);
   asked.busy_cores = -1;
   EXPECT_THROW(advise(models(), asked), UserError);
 }

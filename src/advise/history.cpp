@@ -44,16 +44,26 @@ double hyper_number(const Setting& setting, const std::string& column) {
 
 }  // namespace
 
-double mean_jobs(const LoadProfile& load, Seconds end) {
-  if (load.empty()) return 1;
-  if (!(end.value > 0)) return load.front().jobs;
-  double sum = 0;
+Load mean_load(const LoadProfile& load, Seconds end) {
+  if (load.empty()) return {};
+  if (!(end.value > 0)) return {load.front().jobs, load.front().cores};
+  Load sum{0, 0};
   for (std::size_t i = 0; i < load.size(); ++i) {
     const double from = std::min(load[i].at.value, end.value);
     const double to = i + 1 < load.size() ? std::min(load[i + 1].at.value, end.value) : end.value;
-    sum += load[i].jobs * (to - from);
+    sum.jobs += load[i].jobs * (to - from) / end.value;
+    sum.cores += load[i].cores * (to - from) / end.value;
   }
-  return sum / end.value;
+  return sum;
+}
+
+double crowd(const Setting& setting, const Load& load, int machine_cores) {
+  const double own = setting.system.cores, all = load.cores > 0 ? load.cores : own * load.jobs;
+  const double others = std::max(0.0, all - own), whole = std::floor(others), more = others - whole;
+  const auto fullest = [&](double threads) {
+    return std::max(1.0, std::ceil((own + threads) / std::max(1, machine_cores)));
+  };
+  return more > 0 ? (1 - more) * fullest(whole) + more * fullest(whole + 1) : fullest(whole);
 }
 
 std::string text(const Setting& setting) {
@@ -89,7 +99,8 @@ std::optional<std::string> unusable(const PastRun& run) {
   return std::nullopt;
 }
 
-Columns::Columns(Of of, std::span<const PastRun* const> runs) {
+Columns::Columns(Of of, std::span<const PastRun* const> runs, int machine_cores)
+    : machine_cores_(machine_cores) {
   std::map<std::string, std::vector<const Value*>> values;
   for (const auto* run : runs)
     for (const auto& [name, value] : run->setting.hyper) values[name].push_back(&value);
@@ -97,6 +108,7 @@ Columns::Columns(Of of, std::span<const PastRun* const> runs) {
     names_ = {"cores", "jobs", "nodes", "speed"};
   else
     names_ = {"epochs"};
+  if (of == Of::timing && machine_cores > 0) names_.push_back("crowd");
   for (const auto& [name, seen] : values) {
     const bool words = std::all_of(seen.begin(), seen.end(), [](const Value* v) { return is_word(*v); });
     const bool numbers = std::none_of(seen.begin(), seen.end(), [](const Value* v) { return is_word(*v); });
@@ -114,13 +126,15 @@ Columns::Columns(Of of, std::span<const PastRun* const> runs) {
   }
 }
 
-std::vector<double> Columns::row(const Setting& setting, double jobs) const {
+std::vector<double> Columns::row(const Setting& setting, const Load& load) const {
   std::vector<double> out;
   for (const auto& name : names_) {
     if (name == "cores")
       out.push_back(setting.system.cores);
     else if (name == "jobs")
-      out.push_back(jobs);
+      out.push_back(load.jobs);
+    else if (name == "crowd")
+      out.push_back(crowd(setting, load, machine_cores_));
     else if (name == "nodes")
       out.push_back(setting.nodes);
     else if (name == "speed")

@@ -27,8 +27,18 @@ struct LoadChange {
 };
 using LoadProfile = std::vector<LoadChange>;
 
-// The jobs there were on average until `end`; 1 where nothing is known (an empty profile).
-double mean_jobs(const LoadProfile&, Seconds end);
+// How busy a machine is: jobs and the cores they want, all of them. No cores: as many each as the one asked
+// for.
+struct Load {
+  double jobs = 1, cores = 0;
+
+  Load() = default;
+  Load(double jobs_there, double cores_wanted = 0) : jobs(jobs_there), cores(cores_wanted) {}  // NOLINT
+  bool operator==(const Load&) const = default;
+};
+
+// On average until `end`; alone where nothing is known (an empty profile).
+Load mean_load(const LoadProfile&, Seconds end);
 
 // What can be chosen. The batch size is hyper["batch_size"], as in a spec.
 struct Setting {
@@ -41,6 +51,10 @@ struct Setting {
 };
 std::string text(const Setting&);  // "batch_size 64, 2 cores, 10 epochs"
 nlohmann::json to_json(const Setting&);
+
+// How many threads share the fullest of a job's CPUs, one of its own included: 1 where all fit, else as many
+// as even spreading leaves. Between two whole numbers of threads on a line.
+double crowd(const Setting&, const Load&, int machine_cores);
 
 struct EpochMetrics {
   std::int64_t epoch = 0;  // 1 is the first
@@ -67,23 +81,27 @@ std::optional<std::string> unusable(const PastRun&);
 // Names of the numbers that describe a setting, and the numbers.
 //
 // `timing`: what a run's speed may depend on: "batch", "cores", "jobs", "nodes", "speed" and the numeric
-// hyperparameters. `result`: what its metrics may depend on: "batch", "epochs" and the hyperparameters; cores
-// and jobs change when a result comes, not what it is. A hyperparameter that is a word or a flag becomes a
-// column a value ("optimizer=sgd": 0 or 1). One that some runs do not say is left out, and listed.
+// hyperparameters; "crowd" too where it is known how many cores the machine has (0: it is not). `result`:
+// what its metrics may depend on: "batch", "epochs" and the hyperparameters; cores and jobs change when a
+// result comes, not what it is. A hyperparameter that is a word or a flag becomes a column a value
+// ("optimizer=sgd": 0 or 1). One that some runs do not say is left out, and listed.
 class Columns {
  public:
   enum class Of { timing, result };
   Columns() = default;
-  Columns(Of, std::span<const PastRun* const>);
-  explicit Columns(std::vector<std::string> names) : names_(std::move(names)) {}  // as they were
+  Columns(Of, std::span<const PastRun* const>, int machine_cores = 0);
+  Columns(std::vector<std::string> names, int machine_cores)  // as they were
+      : names_(std::move(names)), machine_cores_(machine_cores) {}
 
   const std::vector<std::string>& names() const { return names_; }
   const std::vector<std::string>& left_out() const { return left_out_; }
+  int machine_cores() const { return machine_cores_; }
   // UserError where the setting does not say one of the columns.
-  std::vector<double> row(const Setting&, double jobs) const;
+  std::vector<double> row(const Setting&, const Load&) const;
 
  private:
   std::vector<std::string> names_, left_out_;
+  int machine_cores_ = 0;
 };
 
 }  // namespace tandem::advise

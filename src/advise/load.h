@@ -14,11 +14,6 @@
 
 namespace tandem::advise {
 
-// How busy the machine is: jobs and the cores they use, all of them.
-struct Load {
-  double jobs = 1, cores = 1;
-};
-
 struct LoadedJob {
   std::string id;
   int cores = 1;

@@ -37,7 +37,7 @@ TEST(EndsUnderLoad, AJobIsQuickerOnceAnotherHasEnded) {
   EXPECT_DOUBLE_EQ(ends[1].at.value, 60);
   EXPECT_DOUBLE_EQ(ends[0].at.value, 130);
   EXPECT_EQ(ends[0].seen, (LoadProfile{{{0}, 2, 2}, {{60}, 1, 1}}));
-  EXPECT_NEAR(mean_jobs(ends[0].seen, ends[0].at), (2 * 60 + 70) / 130.0, 1e-12);
+  EXPECT_NEAR(mean_load(ends[0].seen, ends[0].at).jobs, (2 * 60 + 70) / 130.0, 1e-12);
 }
 
 // By hand: a runs alone for 40 s (40 of 100 done); b comes, needs 10 s of work, so 20 s beside a (50 done);

@@ -150,13 +150,14 @@ Models Models::fit(std::span<const PastRun> history, const std::string& program,
 
 void Models::fit_seconds(std::span<const PastRun* const> runs, std::size_t measured,
                          const ModelsOptions& options) {
-  const Columns columns(Columns::Of::timing, runs);
+  // What other machines did says nothing of how crowded this one gets.
+  const Columns columns(Columns::Of::timing, runs, elsewhere_ ? 0 : options.machine_cores);
   for (const auto& name : columns.left_out())
     notes_.push_back(fmt::format("{} is not used: not all past runs say it, or not as a number", name));
   startup_ = startup_of({runs.begin(), runs.end()});
   Training training;
   for (const auto* run : runs)
-    training.add(columns.row(run->setting, mean_jobs(run->load, run->seconds)),
+    training.add(columns.row(run->setting, mean_load(run->load, run->seconds)),
                  seconds_an_epoch(*run, startup_));
   epoch_seconds_ = Predictor::fit(columns, training.rows, training.targets,
                                   {ErrorKind::relative, chosen_regressions(options), options.seed, measured});
@@ -168,7 +169,7 @@ void Models::fit_joules(std::span<const PastRun* const> runs, const ModelsOption
   for (const auto* run : runs)
     if (!joules_source_.empty() && run->joules && run->joules_source == joules_source_ &&
         run->joules->value > 0 && std::isfinite(run->joules->value))
-      training.add(epoch_seconds_.columns().row(run->setting, mean_jobs(run->load, run->seconds)),
+      training.add(epoch_seconds_.columns().row(run->setting, mean_load(run->load, run->seconds)),
                    run->joules->value / static_cast<double>(run->setting.epochs));
   if (!training.targets.empty())
     epoch_joules_ = Predictor::fit(epoch_seconds_.columns(), training.rows, training.targets,
@@ -211,23 +212,23 @@ std::vector<std::string> Models::chosen_regressions(const ModelsOptions& options
   return options.regressions.empty() ? default_regressions() : options.regressions;
 }
 
-Forecast Models::scaled(const Predictor& by_epoch, const Setting& setting, double jobs) const {
-  auto out = by_epoch.forecast(by_epoch.columns().row(setting, jobs));
+Forecast Models::scaled(const Predictor& by_epoch, const Setting& setting, const Load& load) const {
+  auto out = by_epoch.forecast(by_epoch.columns().row(setting, load));
   out.middle *= static_cast<double>(setting.epochs);
   if (elsewhere_) out.usual_error *= kOutside;
   out.wide |= elsewhere_;
   return out;
 }
 
-Forecast Models::seconds(const Setting& setting, double jobs) const {
-  auto out = scaled(epoch_seconds_, setting, jobs);
+Forecast Models::seconds(const Setting& setting, const Load& load) const {
+  auto out = scaled(epoch_seconds_, setting, load);
   out.more = startup_;
   return out;
 }
 
-std::optional<Forecast> Models::joules(const Setting& setting, double jobs) const {
+std::optional<Forecast> Models::joules(const Setting& setting, const Load& load) const {
   if (!epoch_joules_) return std::nullopt;
-  return scaled(*epoch_joules_, setting, jobs);
+  return scaled(*epoch_joules_, setting, load);
 }
 
 std::optional<Forecast> Models::metric_of(const Setting& setting) const {
@@ -239,8 +240,8 @@ std::optional<Forecast> Models::metric_of(const Setting& setting) const {
   return out;
 }
 
-std::vector<std::string> Models::outside(const Setting& setting, double jobs) const {
-  return epoch_seconds_.outside(epoch_seconds_.columns().row(setting, jobs));
+std::vector<std::string> Models::outside(const Setting& setting, const Load& load) const {
+  return epoch_seconds_.outside(epoch_seconds_.columns().row(setting, load));
 }
 
 nlohmann::json Models::written() const {

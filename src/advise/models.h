@@ -28,6 +28,7 @@ struct ModelsOptions {
   std::vector<std::string> regressions;  // names to choose from; empty: those of default_regressions()
   std::string metric = "accuracy";
   std::uint64_t seed = 1;
+  int machine_cores = 0;  // of the machine asked about: beyond them threads take turns; 0: nobody knows
 };
 
 class Models {
@@ -43,14 +44,14 @@ class Models {
   // What a person should know: runs left out and why, columns left out, few runs, another machine.
   const std::vector<std::string>& notes() const { return notes_; }
 
-  // With `jobs` on the machine all along, this one included.
-  Forecast seconds(const Setting&, double jobs) const;
+  // With this load on the machine all along, this job included.
+  Forecast seconds(const Setting&, const Load&) const;
   std::optional<Forecast> metric_of(const Setting&) const;            // nullopt: no run told this metric
-  std::optional<Forecast> joules(const Setting&, double jobs) const;  // nullopt: nobody measured
+  std::optional<Forecast> joules(const Setting&, const Load&) const;  // nullopt: nobody measured
   const std::string& joules_source() const { return joules_source_; }
 
   // Where a setting lies outside of what was measured: "cores 16 (measured: 1 to 8)".
-  std::vector<std::string> outside(const Setting&, double jobs) const;
+  std::vector<std::string> outside(const Setting&, const Load&) const;
 
   // The predictors themselves, for those who want to know what was tried, how good it is and why it was
   // chosen.
@@ -65,7 +66,7 @@ class Models {
   void fit_joules(std::span<const PastRun* const>, const ModelsOptions&);
   void fit_metric(std::span<const PastRun* const>, const ModelsOptions&);
   static std::vector<std::string> chosen_regressions(const ModelsOptions&);
-  Forecast scaled(const Predictor& by_epoch, const Setting&, double jobs) const;
+  Forecast scaled(const Predictor& by_epoch, const Setting&, const Load&) const;
 
   std::string program_, machine_, metric_, joules_source_;
   std::size_t runs_ = 0;

@@ -15,9 +15,9 @@ namespace {
 const ModelsOptions kQuick{.regressions = {"forest:trees=20", "linear"}};
 
 TEST(MeanJobs, IsWeightedByTime) {
-  EXPECT_EQ(mean_jobs({}, {10}), 1);
-  EXPECT_NEAR(mean_jobs({{{0}, 1}, {{4}, 3}}, {10}), (4 * 1 + 6 * 3) / 10.0, 1e-12);
-  EXPECT_EQ(mean_jobs({{{0}, 1}, {{40}, 3}}, {10}), 1);
+  EXPECT_EQ(mean_load({}, {10}).jobs, 1);
+  EXPECT_NEAR(mean_load({{{0}, 1}, {{4}, 3}}, {10}).jobs, (4 * 1 + 6 * 3) / 10.0, 1e-12);
+  EXPECT_EQ(mean_load({{{0}, 1}, {{40}, 3}}, {10}).jobs, 1);
 }
 
 TEST(Columns, SayWhatRunsDifferIn) {

@@ -209,7 +209,21 @@ std::vector<std::string> Predictor::outside(const std::vector<double>& row) cons
     if (row[i] < low_[i] || row[i] > high_[i])
       out.push_back(fmt::format("{} {:.4g} (measured: {:.4g} to {:.4g})", columns_.names()[i], row[i],
                                 low_[i], high_[i]));
+  if (out.empty() && !near_measured(row)) out.push_back("no past run is near this combination");
   return out;
+}
+
+bool Predictor::near_measured(const std::vector<double>& row) const {
+  if (settings_.empty()) return true;  // a probe's guesses are no places
+  std::vector<double> at(row), range;
+  const auto scaled = [&](std::size_t i, double value) { return low_[i] > 0 ? std::log(value) : value; };
+  for (std::size_t i = 0; i < row.size(); ++i)
+    at[i] = scaled(i, row[i]), range.push_back(kNear * (scaled(i, high_[i]) - scaled(i, low_[i])));
+  return std::any_of(settings_.begin(), settings_.end(), [&](const std::vector<double>& setting) {
+    for (std::size_t i = 0; i < at.size(); ++i)
+      if (std::abs(scaled(i, setting[i]) - at[i]) > range[i]) return false;
+    return true;
+  });
 }
 
 Forecast Predictor::forecast(const std::vector<double>& row) const {
@@ -233,6 +247,7 @@ nlohmann::json Predictor::written() const {
                       {"error", std::isfinite(each.error) ? nlohmann::json(each.error) : nlohmann::json()},
                       {"refused", each.refused}});
   return {{"columns", columns_.names()},
+          {"machine_cores", columns_.machine_cores()},
           {"kind", kind_ == ErrorKind::relative ? "relative" : "absolute"},
           {"model", model_->written()},
           {"sizes", sizes_.written()},
@@ -246,7 +261,7 @@ nlohmann::json Predictor::written() const {
 
 Predictor Predictor::read(const nlohmann::json& written) {
   Predictor out;
-  out.columns_ = Columns(written.at("columns").get<std::vector<std::string>>());
+  out.columns_ = Columns(written.at("columns").get<std::vector<std::string>>(), written.at("machine_cores"));
   out.kind_ = written.at("kind") == "relative" ? ErrorKind::relative : ErrorKind::absolute;
   out.model_ = stats::read_regression(written.at("model"));
   out.sizes_ = ErrorSizes::read(written.at("sizes"));

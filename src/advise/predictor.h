@@ -2,7 +2,8 @@
 //
 // Of the regressions named, the one is used that predicts settings it has not seen with the smallest mean
 // error; what was tried is kept. A setting that was run before is forecast with the errors of such ones, a
-// new setting with those of new settings, one outside of the measured range with kOutside times those.
+// new setting with those of new settings, one outside of the measured range with kOutside times those; so is
+// one inside of it that no measured setting is near: each of its values was seen, but not together.
 #pragma once
 
 #include <memory>
@@ -19,6 +20,7 @@
 namespace tandem::advise {
 
 inline constexpr double kOutside = 2;
+inline constexpr double kNear = 0.5;  // of a column's range, on a logarithmic scale where it is positive
 
 struct Judged {
   std::string regression;
@@ -46,7 +48,7 @@ class Predictor {
                        const PredictorOptions&);
 
   Forecast forecast(const std::vector<double>& row) const;
-  // The columns in which a row lies outside of what was learnt, as "cores 16 (2 to 8 were measured)".
+  // Where a row lies outside of what was learnt, as "cores 16 (measured: 2 to 8)".
   std::vector<std::string> outside(const std::vector<double>& row) const;
   const Columns& columns() const { return columns_; }
   const std::vector<Judged>& judged() const { return judged_; }  // the chosen one first
@@ -59,6 +61,7 @@ class Predictor {
  private:
   void learn_errors(std::span<const double> rows, std::span<const double> targets, std::size_t measured,
                     std::uint64_t seed);
+  bool near_measured(const std::vector<double>& row) const;
   void remember(std::span<const double> measured, std::span<const double> all);
 
   Columns columns_;

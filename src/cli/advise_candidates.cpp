@@ -124,19 +124,22 @@ advise::Setting setting_of(const spec::TuneJob& job, const Values& varies, const
 }  // namespace
 
 AdvisedSpec load_advised(const std::filesystem::path& path, const Catalogue& catalogue) {
-  const std::string text = spec::read_file(path);
+  return read_advised(spec::read_file(path), path.string(), catalogue);
+}
+
+AdvisedSpec read_advised(const std::string& text, const std::string& file_name, const Catalogue& catalogue) {
   const std::string kind = spec::kind_of(text);
   AdvisedSpec out;
   if (kind == "tune") {
-    out.job = spec::require_tune(text, path.string(), catalogue);
+    out.job = spec::require_tune(text, file_name, catalogue);
     const auto& goal = out.job.objective.goals.front();
     if (goal.metric != "train_time" && goal.metric != "energy")
       out.metric = goal.metric, out.higher_is_better = goal.maximise;
     return out;
   }
   // What is wrong with a training spec is best said by the reader of training specs, unless it has domains.
-  auto plain = spec::parse_train(text, path.string(), catalogue);
-  auto varying = plain.job ? spec::TuneResult{} : spec::parse_characterize(text, path.string(), catalogue);
+  auto plain = spec::parse_train(text, file_name, catalogue);
+  auto varying = plain.job ? spec::TuneResult{} : spec::parse_characterize(text, file_name, catalogue);
   if (!plain.job && !varying.job) spec::refuse(varying.issues);
   out.job = plain.job ? as_fixed(*plain.job) : *varying.job;
   return out;

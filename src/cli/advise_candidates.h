@@ -29,6 +29,7 @@ struct AdvisedSpec {
   bool higher_is_better = true;
 };
 AdvisedSpec load_advised(const std::filesystem::path&, const Catalogue&);
+AdvisedSpec read_advised(const std::string& text, const std::string& file_name, const Catalogue&);
 
 // A job without domains: will it meet the SLO as it is?
 AdvisedSpec as_advised(const spec::TrainJob&);

@@ -59,12 +59,22 @@ struct Kept {
   advise::DriftVerdict verdict;
 };
 
-std::optional<Kept> kept(store::Store& store, const std::string& key, const NodeView& machine) {
+// `why_not`: where there is none to use.
+std::optional<Kept> kept(store::Store& store, const std::string& key, const NodeView& machine,
+                         std::string& why_not) {
   const auto body = store.fitted(key);
+  why_not = "there was none yet";
   if (!body) return std::nullopt;
   const auto in = json::parse(*body, nullptr, false);
   if (in.is_discarded()) throw SystemError("a fitted model is damaged in the store");
-  Kept out{{advise::Models::read(in.at("models")), in.at("higher_is_better"), in.at("rows"), {}}, {}};
+  std::optional<advise::Models> models;
+  try {
+    models = advise::Models::read(in.at("models"));
+  } catch (const UserError& error) {
+    why_not = std::string("the kept one is another version's (") + error.what() + ")";
+    return std::nullopt;
+  }
+  Kept out{{*std::move(models), in.at("higher_is_better"), in.at("rows"), {}}, {}};
   advise::Drift drift(usual_error(out.learnt.models), out.learnt.rows,
                       in.at("machine").get<advise::Fingerprint>());
   for (const auto& finished : finished_predictions(store, out.learnt.models.program(), in.at("predictions")))
@@ -88,7 +98,7 @@ void keep(store::Store& store, const std::string& key, const Learnt& learnt, con
 Learnt learn_from(const std::vector<advise::PastRun>& runs, const std::string& program,
                   const NodeView& machine, const LearnOptions& options) {
   const Metric metric = metric_of(runs, options.metric);
-  advise::ModelsOptions fitting{.metric = metric.name};
+  advise::ModelsOptions fitting{.metric = metric.name, .machine_cores = machine.capacity.cores};
   if (!options.regression.empty()) fitting.regressions = {options.regression};
   return {
       advise::Models::fit(runs, program, machine.type, fitting), metric.higher_is_better, runs.size(), {}};
@@ -101,7 +111,8 @@ std::optional<Learnt> learn(store::Store& store, const std::string& program, con
   if (rows == 0) return std::nullopt;
   const std::string key = key_of(program, machine.type, options);
   std::vector<std::string> why;
-  if (auto found = kept(store, key, machine)) {
+  std::string why_not;
+  if (auto found = kept(store, key, machine, why_not)) {
     const bool few_and_new = rows != found->learnt.rows && rows < kFewRows;
     const bool removed = rows < found->learnt.rows;  // what is gone should not go on speaking
     if (!found->verdict.retrain && !few_and_new && !removed && rows < 2 * found->learnt.rows)
@@ -110,7 +121,7 @@ std::optional<Learnt> learn(store::Store& store, const std::string& program, con
     if (why.empty())
       why.push_back(fmt::format("{} past runs, {} when it was fitted last", rows, found->learnt.rows));
   } else {
-    why.push_back("there was none yet");
+    why.push_back(why_not);
   }
   Learnt learnt = learn_from(past_runs(store, program), program, machine, options);
   for (const auto& reason : why) learnt.notes.push_back("the model was fitted anew: " + reason);

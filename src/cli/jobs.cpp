@@ -52,8 +52,17 @@ std::string spec_text(const std::string& file) {
 int submit(const Options& options) {
   ServerClient client(options.server);
   json jobs = json::array();
+  bool all_queued = true;
   for (const auto& file : options.what) {
-    const std::string text = spec_text(file);
+    const auto settled = settle_choices(options.server, spec_text(file), file);
+    if (!settled.met) {
+      std::cerr << "tandem: " << file << " was not queued: nothing is likely enough to meet its deadline\n"
+                << settled.words;
+      all_queued = false;
+      continue;
+    }
+    if (!settled.words.empty()) std::cerr << "tandem: " << settled.words << "\n";
+    const std::string& text = settled.spec;
     jobs.push_back(client.submit(text, std::filesystem::current_path().string(), file));
     auto& job = jobs.back();
     if (!options.json.alone())
@@ -75,7 +84,7 @@ int submit(const Options& options) {
                                word(job["reason"]).empty() ? "." : ": " + word(job["reason"]));
   }
   options.json.write({{"jobs", jobs}});
-  return well ? kDone : kTrouble;
+  return !well ? kTrouble : all_queued ? kDone : kAnswerIsNo;
 }
 
 // "n1", or of a gang "n1 and 2 more".
@@ -248,6 +257,9 @@ void add_submit(CLI::App& app, Action& action) {
       "  tandem submit - < job.yaml\n\n"
       "What a scheduler should know goes under `place:` in the spec:\n"
       "  place: {priority: 5, energy_weight: 0.8, deadline: 2h, accelerator: V100, takes: 20min}\n"
+      "Values that a training spec leaves open (batch_size: {choice: [64, 128]}) are chosen so that it meets "
+      "its\n"
+      "place.deadline; one for which none is likely to is not queued (exit code 3).\n"
       "Any command can be a job: program: {command: [./work.sh, --fast], plain: true}",
       submit);
   command->add_option("spec", options->what, "job specs (kind train or tune); - is standard input")

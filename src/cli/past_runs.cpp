@@ -36,10 +36,20 @@ Seconds began(const EpochRecord& record) {
   return record.at - record.seconds;
 }
 
-// How many of the view's tasks worked at the same time, seen from `from` to `to`.
+// Lanes of a machine (runtime/local/world.h) are nodes that share its CPUs.
+std::string machine_of(const View& view, const TaskView& task) {
+  if (task.node < 0 || static_cast<std::size_t>(task.node) >= view.nodes.size()) return "";
+  const auto& name = view.nodes[static_cast<std::size_t>(task.node)].name;
+  return name.substr(0, name.rfind("-lane-"));
+}
+
+// How many of the view's tasks worked on its machine at the same time, seen from `from` to `to`.
 advise::LoadProfile load_between(const View& view, const TaskView& self, Seconds from, Seconds to) {
   std::set<double> changes{0};
-  const auto other = [&](const TaskView& task) { return task.id != self.id && task.started_at.value > 0; };
+  const auto machine = machine_of(view, self);
+  const auto other = [&](const TaskView& task) {
+    return task.id != self.id && task.started_at.value > 0 && machine_of(view, task) == machine;
+  };
   const auto end = [&](const TaskView& task) { return task.alive ? view.now : task.ended_at; };
   for (const auto& task : view.tasks)
     if (other(task))
@@ -92,13 +102,22 @@ void add_tail(const TaskView& task, PastRun& run) {
   if (tail.value > 0) run.seconds += tail;
 }
 
+// Whoever was there and is not in this run's journal. No cores said: they were jobs like this one.
+void add_others(const advise::Load& seen, PastRun& run) {
+  const double own = run.setting.system.cores, others = seen.jobs - 1;
+  for (auto& change : run.load) {
+    change.jobs += others;
+    change.cores += seen.cores > 0 ? std::max(0.0, seen.cores - own) : others * own;
+  }
+}
+
 }  // namespace
 
 std::string program_name(const spec::Program& program) {
   return program.built_in() ? program.model + "/" + program.dataset : join(program.command, " ");
 }
 
-std::vector<PastRun> past_runs_of(const std::string& run, const View& view, double jobs) {
+std::vector<PastRun> past_runs_of(const std::string& run, const View& view, const advise::Load& seen) {
   std::vector<PastRun> out;
   for (const auto& task : view.tasks) {
     if (!can_be_learnt_from(task)) continue;
@@ -108,7 +127,7 @@ std::vector<PastRun> past_runs_of(const std::string& run, const View& view, doub
       if (i < task.epochs.size() && task.epochs[i].granted == task.epochs[first].granted) continue;
       out.push_back(stretch(id, view, task, first, i));
       if (i == task.epochs.size()) add_tail(task, out.back());
-      for (auto& change : out.back().load) change.jobs += jobs - 1;
+      add_others(seen, out.back());
       first = i;
     }
   }
@@ -156,16 +175,15 @@ PastRun past_run_from_json(const json& in) try {
 std::size_t fold_past_runs(store::Store& store) {
   constexpr std::size_t kAtOnce = 500;  // runs a transaction: each waits for the disk
   const auto runs = store.unfolded();
-  std::map<std::string, double> jobs;  // by run
+  std::map<std::string, advise::Load> seen;  // by run
   if (!runs.empty())
     for (const auto& kept : store.predictions())
       if (kept.run.kind != "serve")
-        jobs[kept.run.id] = predicted_run_from_json(json::parse(kept.body, nullptr, false)).jobs;
+        seen[kept.run.id] = predicted_run_from_json(json::parse(kept.body, nullptr, false)).load;
   std::vector<store::FoldedRun> folded;
   for (const auto& run : runs) {
     folded.push_back({run, {}});
-    for (const auto& row :
-         past_runs_of(run.id, replayed(store, run), jobs.contains(run.id) ? jobs[run.id] : 1))
+    for (const auto& row : past_runs_of(run.id, replayed(store, run), seen[run.id]))
       folded.back().rows.push_back({row.program, to_json(row).dump()});
     if (folded.size() < kAtOnce) continue;
     store.keep_folded(folded);

@@ -22,8 +22,8 @@ namespace tandem::cli {
 std::string program_name(const spec::Program&);
 
 // Rows of a run's ended tasks; tasks that failed or have not reported an epoch give none. Pure.
-// `jobs`: how many were on the machine for all that is known, this one included.
-std::vector<advise::PastRun> past_runs_of(const std::string& run, const View&, double jobs = 1);
+// `seen`: how busy the machine was for all that is known, this job included.
+std::vector<advise::PastRun> past_runs_of(const std::string& run, const View&, const advise::Load& seen = {});
 
 nlohmann::json to_json(const advise::PastRun&);
 advise::PastRun past_run_from_json(const nlohmann::json&);  // SystemError on nonsense

@@ -70,7 +70,7 @@ TEST(PastRuns, ATrainingIsOneRow) {
   ASSERT_EQ(row.metrics.size(), 3U);
   EXPECT_EQ(row.metrics[2].values, (Metrics{{"accuracy", 0.1 * 3}})) << "costs are Tandem's own to measure";
   EXPECT_DOUBLE_EQ(row.joules->value, 15);
-  EXPECT_DOUBLE_EQ(advise::mean_jobs(row.load, row.seconds), 1);
+  EXPECT_DOUBLE_EQ(advise::mean_load(row.load, row.seconds).jobs, 1);
   EXPECT_FALSE(advise::unusable(row));
 }
 
@@ -96,15 +96,30 @@ TEST(PastRuns, TasksThatRanTogetherKnowOfEachOther) {
   EXPECT_DOUBLE_EQ(rows[0].load[1].at.value, 10);
   EXPECT_DOUBLE_EQ(rows[0].load[1].jobs, 2);
   EXPECT_DOUBLE_EQ(rows[0].load[1].cores, 2);
-  EXPECT_DOUBLE_EQ(advise::mean_jobs(rows[0].load, Seconds{30}), (10 * 1 + 20 * 2) / 30.0);
+  EXPECT_DOUBLE_EQ(advise::mean_load(rows[0].load, Seconds{30}).jobs, (10 * 1 + 20 * 2) / 30.0);
   ASSERT_EQ(rows[1].load.size(), 1U);
   EXPECT_DOUBLE_EQ(rows[1].load[0].jobs, 2);
+}
+
+TEST(PastRuns, TasksOnOtherNodesAreNoNeighboursButThoseOnLanesAre) {
+  auto view = view_of({task_with(0, 100, {1, 1}), task_with(1, 100, {1, 1})});
+  view.nodes[0].name = "here";
+  view.nodes.push_back(view.nodes[0]);
+  view.tasks[1].node = 1;
+  view.nodes[1].name = "there";
+  EXPECT_DOUBLE_EQ(past_runs_of("r", view).at(0).load.at(0).jobs, 1);
+  view.nodes[1].name = "here-lane-2";
+  EXPECT_DOUBLE_EQ(past_runs_of("r", view).at(0).load.at(0).jobs, 2);
 }
 
 TEST(PastRuns, WhatWasSeenBesideARunWhenItBeganIsPartOfItsLoad) {
   const auto view = view_of({task_with(0, 100, {2, 2, 2})});
   EXPECT_DOUBLE_EQ(past_runs_of("r", view).at(0).load.at(0).jobs, 1);
-  EXPECT_DOUBLE_EQ(past_runs_of("r", view, 2.5).at(0).load.at(0).jobs, 2.5);
+  const auto alike = past_runs_of("r", view, 2.5).at(0);
+  EXPECT_DOUBLE_EQ(alike.load.at(0).jobs, 2.5);
+  EXPECT_DOUBLE_EQ(alike.load.at(0).cores, 2.5 * alike.setting.system.cores) << "jobs like itself";
+  const auto beside = past_runs_of("r", view, {3, 4.5}).at(0);
+  EXPECT_DOUBLE_EQ(beside.load.at(0).cores, 4.5);
 }
 
 TEST(PastRuns, NothingIsLearntFromFailuresAndFromWhatReportedNothing) {
@@ -161,6 +176,9 @@ TEST(RunningJobs, ThreadsOfOthersKeepCoresBusyUnlessTheyAreFew) {
   EXPECT_EQ(busy_with(0.1), 0) << "a shell is no job";
   EXPECT_EQ(busy_with(-1), 0);
   EXPECT_DOUBLE_EQ(busy_with(3), 3);
+  const auto said = busy_text(2, {2.5, 1.5}, 2);
+  for (const char* part : {"2.0 cores", "2.50 cores in use", "1.50 more in line", "2 of them Tandem's"})
+    EXPECT_NE(said.find(part), std::string::npos) << said;
 }
 
 TEST(RunningJobs, WhatIsWrittenIsAutoNoneOrANumber) {

@@ -92,7 +92,8 @@ json to_json(const PredictedRun& run) {
            {"low", run.low.value},
            {"high", std::isfinite(run.high.value) ? json(run.high.value) : json(nullptr)},
            {"p_meet", run.p_meet},
-           {"jobs", run.jobs},
+           {"jobs", run.load.jobs},
+           {"cores_wanted", run.load.cores},
            {"metric_value", or_null(run.metric_value)},
            {"joules", run.joules ? json(run.joules->value) : json(nullptr)},
            {"outcome", nullptr}};
@@ -118,7 +119,7 @@ PredictedRun predicted_run_from_json(const json& in) try {
   out.low = Seconds{in.at("low").get<double>()};
   out.high = Seconds{number_or_none(in.at("high")).value_or(INFINITY)};
   out.p_meet = in.at("p_meet");
-  out.jobs = in.value("jobs", 1.0);
+  out.load = {in.value("jobs", 1.0), in.value("cores_wanted", 0.0)};
   out.metric_value = number_or_none(in.at("metric_value"));
   out.joules = joules_or_none(in.at("joules"));
   if (const auto& outcome = in.at("outcome"); outcome.is_object())
@@ -142,7 +143,7 @@ PredictedRun predicted(const advise::Assessment& choice, const advise::Models& m
   out.low = Seconds{interval.low};
   out.high = Seconds{interval.high};
   out.p_meet = choice.p_meet;
-  out.jobs = choice.jobs;
+  out.load = choice.load;
   if (choice.metric) out.metric_value = choice.metric->value();
   if (choice.joules) out.joules = Joules{choice.joules->value()};
   return out;

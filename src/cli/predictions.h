@@ -30,7 +30,7 @@ struct PredictedRun {
   advise::Setting setting;
   Seconds slo, seconds, low, high;  // predicted, with the interval
   double p_meet = 0;
-  double jobs = 1;  // on the machine while it runs, itself included, as far as they were known
+  advise::Load load;  // of the machine while it runs, itself included, as far as it was known
   std::optional<double> metric_value;
   std::optional<Joules> joules;
   std::optional<Outcome> outcome;  // none: it has not ended, or not well

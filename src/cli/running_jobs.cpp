@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -15,25 +16,24 @@
 #include "cli/past_runs.h"
 #include "cli/predictions.h"
 #include "cli/session.h"
-#include "platform/machine_load.h"
+#include "platform/thread_load.h"
 
 namespace tandem::cli {
 namespace {
 
 constexpr double kForever = 1e9;  // seconds: longer than any question
 
-// Looks often for a short while: a single look says what one instant was like.
-std::optional<double> busy_threads() {
-  constexpr int kLooks = 10;
-  const platform::MachineLoad load;
-  double sum = 0;
-  for (int look = 0; look < kLooks; ++look) {
-    const auto now = load.runnable();
-    if (!now) return std::nullopt;
-    sum += *now - 1;  // without ourselves
-    ::usleep(2'000);
-  }
-  return sum / kLooks;
+// For a while: a single look says what one instant was like, and programs pause between batches.
+std::optional<platform::CoresWanted> wanted_by_others() {
+  constexpr int kWhile = 200'000;  // microseconds
+  const auto begin = std::chrono::steady_clock::now();
+  const auto before = platform::thread_times();
+  if (!before) return std::nullopt;
+  ::usleep(kWhile);
+  const auto after = platform::thread_times();
+  const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!after) return std::nullopt;
+  return platform::cores_wanted(*before, *after, Seconds{took}, ::getpid());
 }
 
 std::optional<Seconds> promised(const std::vector<store::Prediction>& all, const std::string& run) {
@@ -84,9 +84,16 @@ std::vector<advise::RunningJob> at_work(const std::string& run, const View& view
   return out;
 }
 
-double busy_with(double threads) {
+double busy_with(double cores) {
   constexpr double kNothing = 0.25;  // what an idle machine shows
-  return threads > kNothing ? threads : 0;
+  return cores > kNothing ? cores : 0;
+}
+
+std::string busy_text(double busy_cores, const platform::CoresWanted& seen, double ours) {
+  return fmt::format(
+      "others want about {:.1f} cores now, and are taken to go on (seen: {:.2f} cores in use, "
+      "threads for {:.2f} more in line{})",
+      busy_cores, seen.used, seen.in_line, ours > 0 ? fmt::format("; {:g} of them Tandem's", ours) : "");
 }
 
 RunningNow running_now(store::Store& store, const RunningOption& option, const NodeView& machine) {
@@ -118,16 +125,14 @@ RunningNow running_now(store::Store& store, const RunningOption& option, const N
       out.jobs.push_back(std::move(job));
     }
   }
-  const auto busy = busy_threads();
-  if (!busy) {
+  const auto seen = wanted_by_others();
+  if (!seen) {
     out.notes.push_back(
-        "this machine does not say how busy it is (/proc/loadavg): only Tandem's runs are counted");
+        "this machine does not say how busy it is (/proc/PID/schedstat): only Tandem's runs are counted");
     return out;
   }
-  out.busy_cores = busy_with(*busy - ours);
-  if (out.busy_cores > 0)
-    out.notes.push_back(
-        fmt::format("others keep about {:.1f} cores busy now, and are taken to go on", out.busy_cores));
+  out.busy_cores = busy_with(seen->all() - ours);
+  if (out.busy_cores > 0) out.notes.push_back(busy_text(out.busy_cores, *seen, ours));
   return out;
 }
 

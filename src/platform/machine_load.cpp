@@ -64,16 +64,6 @@ std::optional<CpuTimes> MachineLoad::cpu() const {
   return cpu_times(rest);
 }
 
-// "0.20 0.18 0.12 1/80 11206": the fourth word.
-std::optional<int> MachineLoad::runnable() const {
-  const auto text = read_kernel_text(proc_ + "/loadavg");
-  if (!text) return std::nullopt;
-  std::string_view rest(*text);
-  for (int averages = 0; averages < 3; ++averages) next_word(rest);
-  const auto word = next_word(rest);
-  return parse_number<int>(word.substr(0, word.find('/')));
-}
-
 std::map<int, CpuTimes> MachineLoad::cpus() const {
   std::map<int, CpuTimes> out;
   const auto text = read_kernel_text(proc_ + "/stat");

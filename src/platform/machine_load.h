@@ -41,7 +41,6 @@ class MachineLoad {
   std::optional<CpuTimes> cpu() const;   // of all
   std::map<int, CpuTimes> cpus() const;  // of each that is online, by its number; empty: nobody tells
   std::optional<int> cores() const;      // online now
-  std::optional<int> runnable() const;   // threads that run or wait for a core right now, the asking one too
   std::optional<double> clock() const;   // Hz: the highest of core 0, or else the one it has right now
   std::optional<MemoryRoom> memory() const;
   std::optional<Uplink> uplink() const;  // of the cheapest default route (IPv4)

@@ -13,7 +13,6 @@ struct Recorded : FakeTree {
   Recorded() {
     write("proc/stat",
           "cpu  5157500 1210900 787100 1944700 22900 100 3000 16600 40 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n");
-    write("proc/loadavg", "0.20 0.18 0.12 3/80 11206\n");
     write("proc/meminfo",
           "MemTotal:       24684100 kB\nMemFree:        14602064 kB\nMemAvailable:   18513075 kB\n");
     write("proc/cpuinfo", "processor\t: 0\nmodel name\t: AMD EPYC\ncpu MHz\t\t: 2596.130\n");
@@ -45,7 +44,6 @@ TEST(MachineLoad, ReadsWhatWasRecorded) {
   EXPECT_EQ(load.memory()->total, 24684100 * kKiB);
   EXPECT_EQ(load.memory()->available, 18513075 * kKiB);
   EXPECT_EQ(load.cores(), 7);
-  EXPECT_EQ(load.runnable(), 3);
   EXPECT_EQ(load.clock(), 3.1e9);
   const auto uplink = load.uplink();
   ASSERT_TRUE(uplink);

@@ -25,6 +25,7 @@ class Physical final : public Regression {
     batch_ = at("batch"), cores_ = at("cores"), jobs_ = at("jobs"), replicas_ = at("replicas"),
     nodes_ = at("nodes");
     largest_ = at("largest"), records_ = at("records"), epochs_ = at("epochs");
+    crowd_ = at("crowd");
   }
 
   void fit(std::span<const double> rows, std::span<const double> targets) override {
@@ -88,11 +89,12 @@ class Physical final : public Regression {
     out.nodes = value(row, nodes_, 1), out.replicas = value(row, replicas_, out.nodes);
     out.largest = value(row, largest_, std::ceil(out.replicas / out.nodes));
     out.records = value(row, records_, 1), out.epochs = value(row, epochs_, 1);
+    out.crowd = value(row, crowd_, 1);
     return out;
   }
 
   std::vector<std::string> columns_;
-  std::size_t batch_, cores_, jobs_, replicas_, nodes_, largest_, records_, epochs_;
+  std::size_t batch_, cores_, jobs_, replicas_, nodes_, largest_, records_, epochs_, crowd_;
   TrainingLaw law_;
   ResidualProcess residual_;
 };

@@ -3,9 +3,9 @@
 //
 // The law makes it right about cores, batches, replicas and loads it has never seen; the residual makes it as
 // exact as the rows allow where there are some. Columns it understands: batch, cores, jobs, replicas, nodes,
-// largest (replicas on the fullest node; by default they are spread evenly), records, epochs. All others, and
-// these too, are columns of the residual. Targets are seconds, of a step or of a job: positive.
-// Pure; deterministic.
+// largest (replicas on the fullest node; by default they are spread evenly), records, epochs, crowd (threads
+// on the fullest of its CPUs). All others, and these too, are columns of the residual. Targets are seconds,
+// of a step or of a job: positive. Pure; deterministic.
 #pragma once
 
 #include "stats/regression.h"

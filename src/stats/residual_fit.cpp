@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "stats/cholesky.h"
 #include "stats/matern.h"
+#include "stats/median.h"
 #include "stats/residual_process.h"
 
 namespace tandem::stats {
@@ -68,20 +69,36 @@ class ResidualFit {
   // Rows that are alike become one, which is so much surer.
   void merge(std::span<const double> sync, std::span<const double> residuals) {
     std::map<std::vector<std::uint32_t>, std::size_t> seen;
+    std::vector<std::vector<double>> repeats;
     const std::size_t columns = out_.columns_.size();
     for (std::size_t i = 0; i < count_; ++i) {
       std::vector<std::uint32_t> levels(columns);
       for (std::size_t c = 0; c < columns; ++c) levels[c] = level_at_[c * count_ + i];
       const auto [at, fresh] = seen.emplace(levels, kept_.size());
-      if (fresh) kept_.push_back({levels, sync[i], 0, 0}), synced_ = synced_ || sync[i] > 0;
-      auto& merged = kept_[at->second];
-      merged.count += 1, merged.mean += (residuals[i] - merged.mean) / merged.count;
+      if (fresh) {
+        kept_.push_back({levels, sync[i], 0, 0}), synced_ = synced_ || sync[i] > 0;
+        repeats.emplace_back();
+      }
+      repeats[at->second].push_back(residuals[i]);
     }
+    for (std::size_t i = 0; i < kept_.size(); ++i) settle(repeats[i], kept_[i]);
     Random random(1, hash_name("rows of a residual"));
     for (std::size_t i = 0; i + 1 < kept_.size(); ++i)
       std::swap(kept_[i], kept_[i + random.below(kept_.size() - i)]);
     if (kept_.size() > ResidualProcess::kKept) kept_.resize(ResidualProcess::kKept);
     for (std::size_t c = 0; c < columns; ++c) number_levels(c);
+  }
+
+  // Their mean, without those that most of the others contradict: a stalled run says nothing of the next one.
+  // Of two that differ nobody knows which one is right.
+  static void settle(const std::vector<double>& repeats, Merged& out) {
+    constexpr double kStalled = 6, kLeast = 0.02;
+    const double middle = median(repeats);
+    std::vector<double> off;
+    for (const double each : repeats) off.push_back(std::abs(each - middle));
+    const double most = repeats.size() < 3 ? INFINITY : kStalled * std::max(kLeast, median(off));
+    for (const double each : repeats)
+      if (std::abs(each - middle) <= most) out.count += 1, out.mean += (each - out.mean) / out.count;
   }
 
   // In the order in which kept rows need them: the first rows need the first levels only, and nobody the

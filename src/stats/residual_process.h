@@ -7,7 +7,8 @@
 // on logarithms where a column is positive. Where the law knows which share of a row's time is
 // synchronisation, the batch size acts on the rest, and there is one more part over all other columns that
 // acts on that share. Sizes, lengths and noise are those of the largest marginal likelihood under weak
-// priors, found on at most `kScout` rows. Rows that are alike are merged; of more than `kKept` different ones
+// priors, found on at most `kScout` rows. Rows that are alike are merged, without those
+// that their repeats contradict; of more than `kKept` different ones
 // a sample is kept. Rows that all others contradict count less. Deterministic; pure.
 #pragma once
 

@@ -22,11 +22,13 @@ double share_of(double processes, double width) {
 }  // namespace
 
 TrainingLaw::Step TrainingLaw::parts_of(const TrainingRow& row) const {
-  const double processes = row.cores * row.jobs, others = row.jobs - 1;
+  // Those that wait for their turn take nobody's room.
+  const double processes = row.cores * row.jobs / row.crowd, others = row.jobs - 1;
   double work = value_[fixed] * load_of(processes, value_[room]);
   work += row.batch * (value_[record] / row.cores + value_[serial]) * share_of(processes, value_[width]) *
           (1 + value_[squeeze] * others);
   work += value_[process] * (processes - 1) + value_[neighbour] * others;
+  work *= 1 + (row.crowd - 1) * (value_[waits] + value_[stalls] * (1 - 1 / row.cores));
   if (row.replicas <= 1) return {work, 0};
   const double on_bus =
       row.largest > 1 ? value_[bus] * (1 + value_[more_bus] * std::max(0.0, row.largest - 2)) : 0;

@@ -1,9 +1,12 @@
 // How long training takes, as a law of physics with a few numbers to be learnt.
 //
 //     step     = (work^g + sync^g)^(1/g)          g: how well the two overlap; 1 not at all, large: fully
-//     work     = fixed·load + batch·(record/cores + serial)·share + process·(P − 1) + neighbour·(J − 1)
-//     load     = (1 + (P/room)²)^½                P = cores·jobs processes, J jobs: fixed work waits for room
-//     share    = (1 + (P/width)⁴)^¼·(1 + squeeze·(J − 1))      cores and memory shared with other jobs
+//     work     = (fixed·load + batch·(record/cores + serial)·share + extra)·turns
+//     load     = (1 + (P/room)²)^½                P = cores·jobs/crowd processes: fixed work waits for room
+//     share    = (1 + (P/width)⁴)^¼·(1 + squeeze·(J − 1))      cores and memory shared by J jobs
+//     extra    = process·(P − 1) + neighbour·(J − 1)
+//     turns    = 1 + (crowd − 1)·(waits + stalls·(1 − 1/cores))    threads take turns on a CPU; a team waits
+//                                                 for its last one, so teams lose more
 //     sync     = 2(R − 1)/R · (net³ + bus³)^⅓     a ring over R replicas: its slowest part decides, almost
 //     bus      = bus·(1 + more_bus·(G − 2))       G: replicas on the fullest node, 0 where that is one
 //     net      = pair·(nodes > 2 ? many : 1) + jitter·√(2 ln nodes)    0 on one node
@@ -12,8 +15,8 @@
 // `batch` is what one replica works through in a step. All numbers are positive and fitted as logarithms, by
 // Levenberg-Marquardt on log(seconds) with a loss that a few stalled runs cannot bend, from several starts.
 // A weak prior holds what the rows say nothing of at a harmless value; a term whose columns never change is
-// left out. Whether the seconds are of a step or of a job is for the rows to say: what fits better.
-// Deterministic; pure.
+// left out. Where no CPU was shared in the rows, sharing one is taken to be fair (waits 1, stalls 0). Whether
+// the seconds are of a step or of a job is for the rows to say: what fits better. Deterministic; pure.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +30,7 @@ struct TrainingRow {
   double batch = 1, cores = 1, jobs = 1, replicas = 1, nodes = 1;
   double largest = 1;  // replicas on the fullest node
   double records = 1, epochs = 1;
+  double crowd = 1;  // threads on the fullest of its CPUs, its own included
 };
 
 class TrainingLaw {
@@ -47,6 +51,8 @@ class TrainingLaw {
     jitter,
     overlap,
     startup,
+    waits,
+    stalls,
     kNumbers
   };
 

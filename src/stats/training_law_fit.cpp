@@ -82,9 +82,21 @@ class LawFit {
       add(TrainingLaw::process, step_ - 6, 2);
     }
     if (jobs) add(TrainingLaw::squeeze, -3, 1.5), add(TrainingLaw::neighbour, step_ - 5, 2);
+    add_turns();
     add_sync();
     if (law_.of_jobs_ && (varies(rows_, &TrainingRow::records) || varies(rows_, &TrainingRow::epochs)))
       add(TrainingLaw::startup, median(target_) - 4, 2);
+  }
+
+  // Taking turns costs what a fair share does, or more; rows of teams alone cannot tell the two parts apart,
+  // so the first one is held close to fair.
+  void add_turns() {
+    law_.value_[TrainingLaw::waits] = 1;
+    if (!varies(rows_, &TrainingRow::crowd)) return;
+    add(TrainingLaw::waits, 0, 0.3);
+    if (std::any_of(rows_.begin(), rows_.end(),
+                    [](const TrainingRow& row) { return row.crowd > 1 && row.cores > 1; }))
+      add(TrainingLaw::stalls, 0, 2);
   }
 
   void add_sync() {
@@ -121,7 +133,8 @@ class LawFit {
     Values middle;
     for (const auto& prior : prior_) middle.push_back(prior.middle);
     std::vector<Values> out = {middle};
-    for (int kind = 0; kind < 3; ++kind) {
+    const bool teams = std::count(active_.begin(), active_.end(), TrainingLaw::stalls) > 0;
+    for (int kind = 0; kind < (teams ? 4 : 3); ++kind) {
       Values other = middle;
       for (std::size_t i = 0; i < active_.size(); ++i) {
         const Number which = active_[i];
@@ -129,6 +142,7 @@ class LawFit {
         if (kind == 0 && which == TrainingLaw::fixed) other[i] -= 2;
         if (kind == 1 && (which == TrainingLaw::record || which == TrainingLaw::serial)) other[i] -= 2;
         if (kind == 2 && (sync || which == TrainingLaw::room || which == TrainingLaw::width)) other[i] -= 1.5;
+        if (kind == 3 && which == TrainingLaw::stalls) other[i] += 2;
       }
       out.push_back(other);
     }

@@ -1,9 +1,11 @@
 """tandem advise and tandem train --slo: what will it take, from what the store knows."""
 
 import json
+import sqlite3
 import unittest
 
-from e2e.harness import Case
+from e2e.harness import SPEAKER, Case
+from e2e.serving import ServerCase
 
 CHOICES = """kind: train
 name: choices
@@ -119,6 +121,71 @@ class Advise(Case):
     def test_an_empty_history(self):
         self.assertEqual(self.json("advise", "--history")["predictions"], [])
         self.assertIn("--slo", self.tandem("advise", "--history").stdout)
+
+    def test_a_model_whose_predictions_drift_is_fitted_anew_and_says_why(self):
+        self.a_past((64,))
+        spec = self.spec(CHOICES.replace("[64, 256]", "[64]"))
+        self.tandem("train", spec, "--slo", "1h", "--running", "none", "-q")
+        anew = [note for note in self.advise(spec, "--slo", "1h")["notes"] if "fitted anew" in note]
+        self.assertEqual(len(anew), 1, "there is a new run")
+        self.assertEqual([note for note in self.advise(spec, "--slo", "1h")["notes"] if "fitted anew" in note], [],
+                         "nothing has changed since")
+        # Three more outcomes as `train --slo` writes them, of runs that took five times what was predicted. As
+        # other jobs of the same run: real runs would be new past runs, too, and a reason of their own.
+        database = sqlite3.connect(self.store / "tandem.db")
+        self.addCleanup(database.close)
+        (run, body), = database.execute("SELECT run, body FROM prediction").fetchall()
+        prediction = json.loads(body)
+        prediction["outcome"]["seconds"] = 5 * prediction["seconds"]
+        for job in (1, 2, 3):
+            database.execute("INSERT INTO prediction(run, job, body) VALUES (?, ?, ?)", (run, job, json.dumps(prediction)))
+        database.commit()
+        anew = [note for note in self.advise(spec, "--slo", "1h")["notes"] if "fitted anew" in note]
+        self.assertTrue(anew and "longer" in anew[0], anew)
+        self.assertEqual([note for note in self.advise(spec, "--slo", "1h")["notes"] if "fitted anew" in note], [],
+                         "once is enough")
+
+
+class Submit(ServerCase):
+    def speaks(self, hyper, more=""):
+        command = json.dumps([SPEAKER, "--sleep-ms", "20"])
+        return f"kind: train\nname: speaks\nprogram: {{command: {command}}}\nhyper: {hyper}\nsystem: {{cores: 1}}\n{more}"
+
+    def a_past(self):
+        for epochs in (1, 2, 3):
+            self.tandem("train", self.spec(self.speaks(f"{{batch_size: 8, epochs: {epochs}}}")), "-q")
+
+    def test_a_deadline_is_predicted_recorded_and_compared(self):
+        self.a_past()
+        self.serve("--nodes", self.nodes, "--no-port")
+        spec = self.spec(self.speaks("{batch_size: 8, epochs: 2}", "place: {deadline: 1h}"))
+        done = self.tandem("submit", spec, "--json", "-")
+        self.assertIn("predicted", done.stderr)
+        job = json.loads(done.stdout)["jobs"][0]
+        self.assertGreater(job["predicted"]["seconds"], 0)
+        self.until_over(job["job"])
+        kept = self.json("advise", "--history")["predictions"]
+        self.assertEqual([(one["job"], one["slo"]) for one in kept], [(job["job"], 3600)])
+        self.assertTrue(kept[0]["outcome"]["met"])
+
+    def test_what_is_open_is_chosen_for_the_deadline(self):
+        self.a_past()
+        self.serve("--nodes", self.nodes, "--no-port")
+        choices = "{batch_size: {choice: [8, 16]}, epochs: {int: [2, 3]}}"
+        done = self.tandem("submit", self.spec(self.speaks(choices, "place: {deadline: 1h}")), "--json", "-")
+        self.assertIn("chosen for", done.stderr)
+        job = self.until_over(json.loads(done.stdout)["jobs"][0]["job"])
+        self.assertEqual(job["state"], "finished", job)
+        self.assertIn(job["epochs"], (2, 3))
+        kept = self.json("advise", "--history")["predictions"]
+        self.assertEqual([one["setting"]["epochs"] for one in kept], [job["epochs"]])
+        self.assertIn(kept[0]["setting"]["hyper"]["batch_size"], (8, 16))
+
+        late = self.tandem("submit", self.spec(self.speaks(choices, "place: {deadline: 1ms}")), code=3)
+        self.assertIn("was not queued", late.stderr)
+        endless = self.tandem("submit", self.spec(self.speaks(choices)), code=2)
+        self.assertIn("place: {deadline", endless.stderr)
+        self.assertEqual(len(self.json("queue", "--all")["jobs"]), 1, "neither was queued")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,10 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <stdlib.h>
+
 #include <fstream>
+#include <optional>
 
 #include "platform/temporary.h"
 
@@ -62,6 +65,29 @@ TEST(Environment, CarriesWhatTheProtocolPromises) {
   EXPECT_EQ(variables.at("TANDEM_MEMORY"), "1073741824");
   EXPECT_EQ(variables.at("TANDEM_SPEED"), "0.5");
   EXPECT_EQ(variables.at("TANDEM_FOLDER"), "/f");
+}
+
+// The environment of the test itself, put back at its end.
+struct WithoutVariable {
+  explicit WithoutVariable(const char* variable) : name(variable) {
+    if (const char* was = ::getenv(name)) value = was;
+    ::unsetenv(name);
+  }
+  ~WithoutVariable() { value ? ::setenv(name, value->c_str(), 1) : ::unsetenv(name); }
+  WithoutVariable(const WithoutVariable&) = delete;
+  const char* name;
+  std::optional<std::string> value;
+};
+
+TEST(Environment, ThreadsSpinShortlyUnlessTheUserSaysHow) {
+  const WithoutVariable policy("OMP_WAIT_POLICY"), spins("GOMP_SPINCOUNT");
+  Attempted a;
+  EXPECT_EQ(environment_for(a).at("GOMP_SPINCOUNT"), "10000");
+  ::setenv("OMP_WAIT_POLICY", "active", 1);
+  EXPECT_FALSE(environment_for(a).contains("GOMP_SPINCOUNT"));
+  ::unsetenv("OMP_WAIT_POLICY");
+  ::setenv("GOMP_SPINCOUNT", "7", 1);
+  EXPECT_FALSE(environment_for(a).contains("GOMP_SPINCOUNT")) << "the program inherits the user's";
 }
 
 TEST(TailOf, GivesTheLastLinesOfThisAttemptMadePrintable) {

@@ -22,7 +22,9 @@ using platform::Descriptor;
 
 constexpr const char* kHere = "127.0.0.1";
 // OpenMP threads spin while they wait for each other. With CPUs to themselves that is fastest; beside other
-// work two of them were 8 times slower than threads that sleep (LeNet5, one compiler on two cores).
+// work two of them were 8 times slower than threads that sleep (LeNet5, one compiler on two cores). libgomp's
+// spin but shortly in any case (GOMP_SPINCOUNT, which wins over this): a run's speed should not depend on
+// what the last ten seconds were like. This is for other OpenMP libraries.
 constexpr double kPressed = 15;
 
 // Share of the last ten seconds in which something waited for a CPU, in percent; 0 where the kernel does not

@@ -25,7 +25,7 @@ fuzz: setup
 
 build: setup
 	cmake --preset release -Wno-dev >/dev/null
-	cmake --build $(BUILD) -j$(JOBS) --target tandem tandem-trainer tandem-slurm-agent tandem-kernel
+	cmake --build $(BUILD) -j$(JOBS) --target tandem tandem-trainer tandem-slurm-agent tandem-kernel tandem-guardian
 
 setup:
 	@tools/setup

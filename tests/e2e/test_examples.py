@@ -1,6 +1,7 @@
 """Every file in examples/ runs as it is."""
 
 import os
+import subprocess
 import unittest
 
 from e2e.harness import ROOT, Case
@@ -52,6 +53,11 @@ def check(name):
         if "kind: sim" in spec.read_text():
             return self.check_simulation(spec)
         self.environment["PYTHONPATH"] = str(ROOT / "python")
+        if "torch_models.py" in spec.read_text() and subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True).returncode != 0:
+            self.skipTest("PyTorch is not here; tools/setup compare installs it")
+        if "gpus: 1" in spec.read_text() and not self.json("doctor")["gpus"]:
+            self.tandem("tune", spec, code=1)  # it says so, and does not try
+            return
         if os.environ.get("TANDEM_ONE_CORE"):  # under ThreadSanitizer
             spec = self.spec(spec.read_text().replace("cores: 2", "cores: 1"))
         if "kind: characterize" in spec.read_text():

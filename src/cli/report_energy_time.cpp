@@ -10,13 +10,18 @@
 namespace tandem::cli {
 namespace {
 
+// Memory is a limit, not a speed: it makes no other configuration.
+Resources without_memory(Resources system) {
+  system.memory = 0;
+  return system;
+}
+
 std::string name_of(const Resources& system) {
-  return text(Resources{system.cores, 0, system.speed});
+  return text(without_memory(system));
 }
 
 bool is_chosen(const Tuned& run, const tune::ConfigOutcome& config) {
-  const auto& best = run.found.best_system;
-  return config.system.cores == best.cores && config.system.speed == best.speed;
+  return without_memory(config.system) == without_memory(run.found.best_system);
 }
 
 std::string plot_of(const Tuned& run, const std::vector<tune::ConfigOutcome>& known) {

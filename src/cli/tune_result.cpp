@@ -125,9 +125,11 @@ std::string configuration_rows(const tune::Outcome& found, const spec::TuneJob& 
     if (!config.joules) continue;
     const Joules joules{*config.joules};
     const Seconds seconds{config.seconds};
+    Resources system = config.system;
+    system.memory = 0;  // a limit, not a speed
     out += fmt::format(
-        "  {} {:<24} {:>8} {:>9}{}\n", config.rank == 0 ? "*" : " ",
-        text(Resources{config.system.cores, 0, config.system.speed}), text(seconds), text(joules),
+        "  {} {:<24} {:>8} {:>9}{}\n", config.rank == 0 ? "*" : " ", text(system), text(seconds),
+        text(joules),
         weights ? fmt::format(" {:>9}", text(tune::cost_of(*weights, joules, seconds, found.price.watts)))
                 : "");
   }

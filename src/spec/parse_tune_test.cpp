@@ -291,8 +291,8 @@ TEST(ParseTune, CostWeighsEnergyAndTime) {
   refuse("{cost: {}}", "4:19: objective.cost: one weight must be above 0, such as {energy: 0.5, time: 0.5}");
   refuse("{cost: {energy: 0, time: 0}}", "4:19: objective.cost: one weight must be above 0");
   refuse("{cost: {energy: -1, time: 2}}", "4:28: objective.cost.energy: must be at least 0");
-  refuse("{cost: {energy: .nan, time: 2}}", "4:28: objective.cost.energy: must be a number");
-  refuse("{cost: {energy: .inf}}", "4:28: objective.cost.energy: must be a number");
+  refuse("{cost: {energy: .nan, time: 2}}", "4:28: objective.cost.energy: infinity and not");
+  refuse("{cost: {energy: .inf}}", "4:28: objective.cost.energy: infinity and not");
   refuse("{cost: {power: 1}}", "4:20: objective.cost.power: unknown key; known are energy, time");
   refuse("{cost: 0.5}", "4:19: objective.cost: must be a map of keys and values (energy, time)");
   refuse("{maximise: cost, cost: {time: 1}}", "4:23: objective.maximise: cost can only be minimised");

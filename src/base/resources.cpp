@@ -52,14 +52,6 @@ std::optional<Precision> precision_from(std::string_view word) {
   return std::nullopt;
 }
 
-bool same_pace(const Resources& a, const Resources& b) {
-  const auto without_memory = [](Resources r) {
-    r.memory = r.gpu_memory = 0;
-    return r;
-  };
-  return without_memory(a) == without_memory(b);
-}
-
 std::string text(const Resources& r) {
   std::string out = fmt::format("{} core{}", r.cores, r.cores == 1 ? "" : "s");
   if (r.memory > 0) out += ", " + text_bytes(r.memory);

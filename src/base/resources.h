@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string_view>
+#include <tuple>
 
 #include "base/units.h"
 
@@ -28,8 +29,13 @@ struct Resources {
   bool operator==(const Resources&) const = default;
 };
 
-// Whether a program runs as fast in one as in the other: memory is a limit, not a speed.
-bool same_pace(const Resources&, const Resources&);
+// All that makes a program faster or slower: memory is a limit, not a speed.
+inline auto pace_of(const Resources& r) {
+  return std::tuple(r.cores, r.speed, r.gpus, r.gpu_power.value, r.gpu_clock, r.precision);
+}
+inline bool same_pace(const Resources& a, const Resources& b) {
+  return pace_of(a) == pace_of(b);
+}
 
 std::string text(const Resources&);        // "2 cores, 2 GiB, 80 % speed"
 nlohmann::json to_json(const Resources&);  // {"cores":2,"memory":2147483648,"speed":1.0}; of GPUs what is set

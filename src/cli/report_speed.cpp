@@ -35,7 +35,7 @@ std::string speed_section(const Tuned& run) {
   for (std::size_t w = 0; w < works.size(); ++w) {
     if (works[w].empty()) continue;
     key += fmt::format("<span class=\"{}\"><i></i>work {}</span>", colour(static_cast<std::int64_t>(w)), w);
-    std::map<double, std::pair<Points, Points>> lines;  // by speed
+    std::map<decltype(pace_of({})), std::pair<Points, Points>> lines;  // of those that differ in cores alone
     const std::string look = colour(static_cast<std::int64_t>(w));
     for (const auto& config : works[w]) {
       const std::string about = fmt::format(
@@ -45,12 +45,15 @@ std::string speed_section(const Tuned& run) {
       time.whisker(config.system.cores, config.seconds - config.spread, config.seconds + config.spread,
                    look + " thin");
       time.dot(config.system.cores, config.seconds, look, about, config.system.speed < 1 ? 2.6 : 4);
-      lines[config.system.speed].first.emplace_back(config.system.cores, config.seconds);
+      Resources other = config.system;
+      other.cores = 1;
+      auto& line = lines[pace_of(other)];
+      line.first.emplace_back(config.system.cores, config.seconds);
       if (!config.joules) continue;
       energy.dot(config.system.cores, *config.joules, look, about, config.system.speed < 1 ? 2.6 : 4);
-      lines[config.system.speed].second.emplace_back(config.system.cores, *config.joules);
+      line.second.emplace_back(config.system.cores, *config.joules);
     }
-    for (auto& [speed, pair] : lines)
+    for (auto& [pace, pair] : lines)
       time.line(pair.first, look + " thin"), energy.line(pair.second, look + " thin");
   }
   key += "</div>\n";

@@ -53,6 +53,8 @@ json trial_json(const tune::TrialOutcome& trial, const TaskView& task) {
                        {"cores", record.granted.cores},
                        {"memory", record.granted.memory},
                        {"speed", record.granted.speed},
+                       {"system", to_json(record.granted)},
+                       {"mixed", record.mixed},
                        {"phase", name(record.phase)},
                        {"joules", record.energy ? json(record.energy->joules.value) : json(nullptr)},
                        {"metrics", record.metrics}});

@@ -2,9 +2,10 @@
 //
 // By position, little-endian: a word is its place in its variant, its length, and its fields in the order of
 // fields.h. Reading stops at a word's length, so fields that an older Tandem did not know are skipped and
-// those it did not write keep their defaults; hence variants and fields only ever grow at the end. (CBOR
-// through nlohmann was the first choice; it took 5.5 s to read a million entries.) Damaged bytes throw
-// SystemError, never more.
+// those it did not write keep their defaults; hence variants and fields only ever grow at the end. (Not so
+// two values inside: energy with parts and GPU settings are marked ways of writing that an older Tandem takes
+// for damage.) (CBOR through nlohmann was the first choice; it took 5.5 s to read a million entries.) Damaged
+// bytes throw SystemError, never more.
 #pragma once
 
 #include <cstdint>

@@ -150,8 +150,8 @@ struct GpuFixture : SensorFixture {
     std::string why;
     std::shared_ptr<platform::Nvml> gpus = platform::Nvml::open(why, nvml.lookup());
     sensor = std::make_unique<TaskSensor>(
-        around(),
-        EnergySources{std::make_unique<FakeMeter>(drawn), std::make_unique<GpuEnergy>(gpus), nvml_alone});
+        around(), EnergySources{std::make_unique<FakeMeter>(drawn),
+                                std::make_unique<GpuEnergy>(gpus, [this] { return now; }), nvml_alone});
     for (int task = 1; task <= 3; ++task) {
       proc.process({.pid = 100 * task, .group = 100 * task});
       sensor->attach(task, 100 * task);

@@ -118,6 +118,9 @@ struct FakeNvml {
     std::copy(clocks.begin(), clocks.end(), megahertz);
     return *count = static_cast<unsigned>(clocks.size()), fail("nvmlDeviceGetSupportedGraphicsClocks");
   }
+  static int clock_range(void*, int, int, unsigned* least, unsigned* most) {
+    return *least = 300, *most = 2000, fail("nvmlDeviceGetMinMaxClockOfPState");
+  }
   static int lock_clocks(void* device, unsigned least, unsigned most) {
     const int status = fail("nvmlDeviceSetGpuLockedClocks");
     if (status == 0) current()->locked[index(device)] = least == most ? most : 1;
@@ -162,6 +165,7 @@ struct FakeNvml {
         {"nvmlDeviceGetClockInfo", pointer(&clock)},
         {"nvmlDeviceGetSupportedMemoryClocks", pointer(&memory_clocks)},
         {"nvmlDeviceGetSupportedGraphicsClocks", pointer(&graphics_clocks)},
+        {"nvmlDeviceGetMinMaxClockOfPState", pointer(&clock_range)},
         {"nvmlDeviceSetGpuLockedClocks", pointer(&lock_clocks)},
         {"nvmlDeviceResetGpuLockedClocks", pointer(&reset_clocks)},
         {"nvmlDeviceGetTemperature", pointer(&temperature)},

@@ -132,11 +132,21 @@ std::optional<Nvml::Power> Nvml::read_power(void* handle) const {
   return Power{least * 1e-3, most * 1e-3, usual.value_or(most) * 1e-3};
 }
 
-// The clocks that go with the fastest memory clock, which is the one a GPU computes at.
 std::optional<Nvml::Clocks> Nvml::read_clocks(void* handle) const {
-  if (!calls_->lock_clocks || !calls_->reset_clocks || !calls_->memory_clocks || !calls_->graphics_clocks)
+  if (!calls_->lock_clocks || !calls_->reset_clocks) return std::nullopt;
+  if (const auto listed = listed_clocks(handle)) return listed;
+  unsigned least = 0, most = 0;  // some virtual machines list none, and still know the range
+  if (!calls_->clock_range || calls_->clock_range(handle, Calls::kGraphicsClock, Calls::kFastestState, &least,
+                                                  &most) != Calls::kSuccess)
     return std::nullopt;
-  std::vector<unsigned> memory(64), graphics(1024);  // H200: 3 and 110
+  if (least == 0 || least > most) return std::nullopt;  // cannot be
+  return Clocks{least * kMega, most * kMega};
+}
+
+// Those that go with the fastest memory clock, which is the one a GPU computes at.
+std::optional<Nvml::Clocks> Nvml::listed_clocks(void* handle) const {
+  if (!calls_->memory_clocks || !calls_->graphics_clocks) return std::nullopt;
+  std::vector<unsigned> memory(64), graphics(1024);  // more than any card has
   auto count = static_cast<unsigned>(memory.size());
   if (calls_->memory_clocks(handle, &count, memory.data()) != Calls::kSuccess || count == 0 ||
       count > memory.size())

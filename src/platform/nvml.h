@@ -89,6 +89,7 @@ class Nvml {
   std::string add(unsigned index);  // "" or why not
   std::optional<Power> read_power(void* handle) const;
   std::optional<Clocks> read_clocks(void* handle) const;
+  std::optional<Clocks> listed_clocks(void* handle) const;
   std::string refusal(std::size_t gpu, const std::string& doing, int status) const;
 
   std::unique_ptr<Calls> calls_;

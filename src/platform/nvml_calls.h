@@ -23,7 +23,7 @@ struct Nvml::Calls {
     unsigned long long total, free, used;  // bytes
   };
   static constexpr Status kSuccess = 0, kNotSupported = 3, kNotPermitted = 4, kLost = 15;
-  static constexpr int kGraphicsClock = 0, kMultiprocessorClock = 1, kGpuSensor = 0;
+  static constexpr int kGraphicsClock = 0, kMultiprocessorClock = 1, kGpuSensor = 0, kFastestState = 0;
 
   void* library = nullptr;
   bool started = false;
@@ -46,6 +46,7 @@ struct Nvml::Calls {
   Status (*clock)(Device, int kind, unsigned* megahertz) = nullptr;
   Status (*memory_clocks)(Device, unsigned* count, unsigned* megahertz) = nullptr;
   Status (*graphics_clocks)(Device, unsigned memory_megahertz, unsigned* count, unsigned*) = nullptr;
+  Status (*clock_range)(Device, int kind, int state, unsigned* least, unsigned* most) = nullptr;
   Status (*lock_clocks)(Device, unsigned least, unsigned most) = nullptr;  // megahertz
   Status (*reset_clocks)(Device) = nullptr;
   Status (*temperature)(Device, int sensor, unsigned* celsius) = nullptr;
@@ -82,6 +83,7 @@ struct Nvml::Calls {
     one(clock, "nvmlDeviceGetClockInfo");
     one(memory_clocks, "nvmlDeviceGetSupportedMemoryClocks");
     one(graphics_clocks, "nvmlDeviceGetSupportedGraphicsClocks");
+    one(clock_range, "nvmlDeviceGetMinMaxClockOfPState");
     one(lock_clocks, "nvmlDeviceSetGpuLockedClocks");
     one(reset_clocks, "nvmlDeviceResetGpuLockedClocks");
     one(temperature, "nvmlDeviceGetTemperature");

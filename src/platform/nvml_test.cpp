@@ -97,6 +97,7 @@ TEST_F(GpuTest, WhatItDoesNotSayIsMissingAndNothingElse) {
     EXPECT_TRUE(nvml->gpus()[0].clocks) << function;
     EXPECT_NE(nvml->set_power_limit(0, 300).find("does not support"), std::string::npos);
   }
+  fake.failing = {"nvmlDeviceGetMinMaxClockOfPState"};
   for (const char* function : {"nvmlDeviceSetGpuLockedClocks", "nvmlDeviceGetSupportedGraphicsClocks"}) {
     fake.missing = {function};
     open();
@@ -105,6 +106,9 @@ TEST_F(GpuTest, WhatItDoesNotSayIsMissingAndNothingElse) {
     EXPECT_NE(nvml->lock_clock(0, 1e9).find("does not support"), std::string::npos);
     EXPECT_NE(nvml->unlock_clock(0).find("leave system.gpu_clock out"), std::string::npos);
   }
+  fake.failing = {};
+  open();
+  EXPECT_EQ(nvml->gpus()[0].clocks->most, 2000e6) << "no list of clocks, but a range";
   fake.missing = {"nvmlDeviceGetUUID", "nvmlSystemGetDriverVersion", "nvmlDeviceGetTotalEnergyConsumption",
                   "nvmlDeviceGetMemoryInfo"};
   open();
@@ -115,6 +119,7 @@ TEST_F(GpuTest, WhatItDoesNotSayIsMissingAndNothingElse) {
 }
 
 TEST_F(GpuTest, AbsurdRangesAreNone) {
+  fake.missing = {"nvmlDeviceGetMinMaxClockOfPState"};
   fake.least_limit = 800'000;
   fake.clocks = {0, 1980};
   open();

@@ -237,14 +237,14 @@ struct Epochs {
 }  // namespace
 
 std::vector<std::vector<ConfigOutcome>> work_outcomes(const View& view, JobId id) {
-  std::vector<std::map<std::pair<int, double>, Epochs>> works;  // by cores and speed
+  std::vector<std::map<decltype(pace_of({})), Epochs>> works;
   for (const auto& task : view.tasks) {
     if (task.job != id || task.work < 0) continue;
     if (static_cast<std::size_t>(task.work) >= works.size())
       works.resize(static_cast<std::size_t>(task.work) + 1);
     for (std::size_t i = 0; i < task.epochs.size(); ++i) {
-      const auto& granted = task.epochs[i].granted;
-      auto& epochs = works[static_cast<std::size_t>(task.work)][{granted.cores, granted.speed}];
+      if (task.epochs[i].mixed) continue;  // of no one configuration
+      auto& epochs = works[static_cast<std::size_t>(task.work)][pace_of(task.epochs[i].granted)];
       (first_of_process(task, i) ? epochs.first : epochs.later).push_back(&task.epochs[i]);
     }
   }
@@ -289,11 +289,11 @@ Outcome outcome(const View& view, JobId id) {
   std::sort(epochs.begin(), epochs.end(), [](const auto& a, const auto& b) {
     return std::tuple(std::get<0>(a), std::get<1>(a)->id) < std::tuple(std::get<0>(b), std::get<1>(b)->id);
   });
-  std::map<std::int32_t, std::set<std::pair<int, double>>> seen;
+  std::map<std::int32_t, std::set<decltype(pace_of({}))>> seen;
   for (const auto& [at, task, record] : epochs) {
     if (task->work < 0) continue;
     auto& configs = seen[task->work];
-    const bool fresh = configs.emplace(record->granted.cores, record->granted.speed).second;
+    const bool fresh = configs.insert(pace_of(record->granted)).second;
     if (fresh && configs.size() > 1 && record->phase == Phase::probing) ++out.probed_epochs;
   }
   choose_best(out);

@@ -10,9 +10,10 @@ namespace tandem::local {
 void add_gpus(const std::vector<LocalGpu>& gpus, Resources& capacity, std::string& type) {
   if (gpus.empty()) return;
   const auto least = [&](auto member) {
-    return std::min_element(gpus.begin(), gpus.end(), [&](const LocalGpu& a, const LocalGpu& b) {
-             return a.*member < b.*member;
-           })->*member;
+    const auto smallest =
+        std::min_element(gpus.begin(), gpus.end(),
+                         [&](const LocalGpu& a, const LocalGpu& b) { return a.*member < b.*member; });
+    return (*smallest).*member;
   };
   capacity.gpus = static_cast<int>(gpus.size());
   capacity.gpu_memory = least(&LocalGpu::memory);

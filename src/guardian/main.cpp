@@ -12,6 +12,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -174,11 +175,13 @@ class Guardian {
   std::vector<Guarded> guarded_;
 };
 
-// The last process to be ended for memory, where that may be asked for: it is tiny, and it is needed.
-void ask_to_be_spared() {
+// Where it may be asked for: the last process to be ended for lack of memory, and the first to run when its
+// moment comes, however busy the machine is. It is tiny, and sleeps until then.
+void ask_for_precedence() {
   const Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   if (file) [[maybe_unused]]
     auto written = ::write(file.get(), "-1000", 5);
+  ::setpriority(PRIO_PROCESS, 0, -10);
 }
 
 int run(int count, char** words) {
@@ -195,7 +198,7 @@ int run(int count, char** words) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP}) std::signal(signal, SIG_IGN);
   Guardian guardian(folder, log);
   if (::chdir("/") != 0) return 1;  // no file system stays busy because of us
-  ask_to_be_spared();
+  ask_for_precedence();
   guardian.run();
   return 0;
 }

@@ -47,7 +47,8 @@ class GpuSettings {
   GpuSettings& operator=(const GpuSettings&) = delete;
   ~GpuSettings();  // restores all
 
-  // What the constructor put back, or could not: one sentence a GPU.
+  // What killed Tandems had left and was put back here, or could not be: by the constructor, rarely by
+  // `apply`.
   const std::vector<std::string>& repairs() const { return repairs_; }
 
   // "" or why not, in a sentence for people; nothing is changed then. Waits up to some seconds for a guardian

@@ -61,6 +61,7 @@ std::string with_choices(std::string_view text, const TrainJob& chosen) {
     out[entry.key] = entry.key == "system" ? system_of(entry.value, chosen) : written(entry.value);
   }
   out["kind"] = "train";
+  out["seed"] = chosen.seed;  // of an experiment's settings
   out["hyper"] = tandem::to_json(chosen.hyper);
   out["hyper"]["epochs"] = chosen.epochs;
   return out.dump();

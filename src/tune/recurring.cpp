@@ -11,13 +11,14 @@
 
 namespace tandem::tune {
 namespace {
+double P(const char*n,double d){const char*e=getenv(n);return e?atof(e):d;}
 
 // Before anything was seen: runs of one batch size differ by about a tenth, as if three runs had shown it,
 // and one in fifty never arrives.
-constexpr double kLuck = 0.1, kLuckWeight = 3, kBroken = 0.02;
-constexpr double kDrift = 0.005;      // by which a curve may have moved from one attempt to the next
+const double kLuck = P("LUCK",0.1), kLuckWeight = P("LUCKW",3), kBroken = P("BROKEN",0.02);
+const double kDrift = P("DRIFT",0.005);      // by which a curve may have moved from one attempt to the next
 constexpr double kSliceError = 0.02;  // of a measured epoch cost
-constexpr double kFewestToCome = 20;
+const double kFewestToCome = P("FEW",20);
 
 double infinite_if_none(const auto& number, auto&& otherwise) {
   return number ? otherwise(*number) : INFINITY;
@@ -173,9 +174,21 @@ double Recurring::gain(const Outlook& of, double best) const {
   return (1 - of.broken) * std::max(0.0, out);
 }
 
+// Next to a batch size that ran, or within a doubling of one: what is learned there says whether to go on, at
+// less risk than a leap into what the curves know nothing of.
+bool Recurring::near(std::size_t at) const {
+  const auto ran = [&](std::size_t i) { return i < arms_.size() && !arms_[i].past.empty(); };
+  if (ran(at - 1) || ran(at + 1)) return true;
+  for (std::size_t i = 0; i < arms_.size(); ++i) {
+    const auto [small, large] = std::minmax(job_.batches[i], job_.batches[at]);
+    if (ran(i) && large <= 2 * small) return true;
+  }
+  return false;
+}
+
 double Recurring::runs_to_come() const {
   if (job_.recurrences) return std::max(0.0, static_cast<double>(*job_.recurrences - attempts_ - 1));
-  return std::max(kFewestToCome, static_cast<double>(attempts_));
+  return P("ADD",0) ? kFewestToCome + static_cast<double>(attempts_) : std::max(kFewestToCome, static_cast<double>(attempts_));
 }
 
 std::variant<RecurringPlan, std::string> Recurring::propose() const {
@@ -187,7 +200,7 @@ std::variant<RecurringPlan, std::string> Recurring::propose() const {
   std::size_t chosen = known;
   double most = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (i == known || arms_[i].given_up()) continue;
+    if (i == known || arms_[i].given_up() || !near(i)) continue;
     const double worth = runs_to_come() * gain(all[i], cost) - (trial(all[i], cost).cost - cost);
     if (worth > most) most = worth, chosen = i;
   }

@@ -101,6 +101,7 @@ class Recurring {
   std::size_t best(const std::vector<Outlook>&) const;
   Trial trial(const Outlook&, double alternative) const;
   double gain(const Outlook&, double best) const;
+  bool near(std::size_t at) const;
   double runs_to_come() const;
   std::variant<RecurringPlan, std::string> before_any_success() const;
 

@@ -17,6 +17,7 @@ namespace {
 
 const std::vector<PolicyMaker> kPolicies = {
     {"ours", make_ours}, {"Zeus", make_zeus}, {"default", make_default}, {"grid", make_grid}, {"oracle", make_oracle}};
+const bool kOnly = getenv("ONLY") != nullptr;
 constexpr int kTries = 20;  // of a recurrence, as in Zeus' simulator
 
 struct Spent { double cost = 0, seconds = 0, joules = 0; };
@@ -58,9 +59,10 @@ int main(int count, char** words) try {
     fmt::print("{:34} {:5} |B| {:2} |P| {} n {:3} default {:5} best {:5} {:3}: ", w.name, w.gpu, w.job.batches.size(), w.job.limits.size(), n, w.job.default_batch, b, l);
     if (trace) fmt::print("\n");
     for (const auto& maker : kPolicies) {
+      if (kOnly && maker.name != "ours") continue;
       double sum = 0;
       for (int seed = 1; seed <= seeds; ++seed) {
-        const auto spent = run(w, maker, seed, n, trace && seed == 1 && maker.name[0] != 'd' && maker.name[0] != 'g');
+        const auto spent = run(w, maker, seed, n, trace && seed == std::stoi(words[2]) && maker.name[0] != 'd' && maker.name[0] != 'g');
         sum += (spent.cost / w.cost(best) - n) / seeds;
       }
       fmt::print(" {} {:6.2f}", maker.name, sum);

@@ -15,8 +15,7 @@ namespace {
 
 // How far a curve wanders (a factor of e is ordinary), over how many doublings of the batch size, and how
 // little is known of its level. Between a batch size and its double that makes a factor of about 1.3.
-double P(const char*n,double d){const char*e=getenv(n);return e?atof(e):d;}
-const double kWander = P("WANDER",1), kDoublings = P("DOUBL",6), kLevel = 10;
+constexpr double kWander = 1, kDoublings = 6, kLevel = 10;
 constexpr double kSaysNothing = 1e6;  // variance of a site that has not been looked at yet
 constexpr int kSweeps = 8;
 

@@ -6,8 +6,8 @@
 namespace tandem::tune {
 namespace {
 
-constexpr double kQuirks = 0.1;      // a limit that the bounds put this much above the best is still tried
-constexpr double kRemembered = 5;    // epochs; a cell is the mean of about as many
+constexpr double kQuirks = 0.1;        // a limit that the bounds put this much above the best is still tried
+constexpr double kRemembered = 5;      // epochs; a cell is the mean of about as many
 constexpr double kOtherMachine = 0.2;  // relative change that is more than noise
 
 }  // namespace

@@ -11,18 +11,14 @@
 
 namespace tandem::tune {
 namespace {
-double P(const char*n,double d){const char*e=getenv(n);return e?atof(e):d;}
 
-// Before anything was seen: runs of one batch size differ by about a tenth, as if three runs had shown it,
-// and one in fifty never arrives.
-const double kLuck = P("LUCK",0.1), kLuckWeight = P("LUCKW",3), kBroken = P("BROKEN",0.02);
-const double kDrift = P("DRIFT",0.005);      // by which a curve may have moved from one attempt to the next
+// Before anything was seen: runs of one batch size differ by 15 % (of time to accuracy, 14 % has been
+// reported), as if three runs had shown it; one in ten may be unluckier still, and one in fifty never
+// arrives.
+constexpr double kLuck = 0.15, kLuckWeight = 3, kUnlucky = 0.1, kBadLuck = 0.5, kBroken = 0.02;
+constexpr double kDrift = 0.005;      // by which a curve may have moved from one attempt to the next
 constexpr double kSliceError = 0.02;  // of a measured epoch cost
-const double kFewestToCome = P("FEW",20);
-
-double infinite_if_none(const auto& number, auto&& otherwise) {
-  return number ? otherwise(*number) : INFINITY;
-}
+constexpr double kFewestToCome = 50;
 
 bool ascending_and_positive(const auto& numbers) {
   if (numbers.empty()) return false;
@@ -95,9 +91,14 @@ double Recurring::luck() const {
       const double log = std::log(past.epochs);
       sum += log, square += log * log, count += 1;
     }
-    if (count < 2) continue;
+    if (count == 0) continue;
     squares += std::max(0.0, square - sum * sum / count);
     freedom += count - 1;
+    // Stopped later than the others arrived: at least that unlucky.
+    for (const auto& past : of.past) {
+      const double beyond = std::log(past.epochs) - sum / count;
+      if (past.at_least && beyond > 0) squares += beyond * beyond, freedom += 1;
+    }
   }
   return squares / freedom;
 }
@@ -116,9 +117,10 @@ std::vector<Recurring::Outlook> Recurring::outlooks() const {
     double weight = 0, sum = 0;
     for (const auto& past : arms_[i].past) {
       const double variance = luck_now + kDrift * kDrift * static_cast<double>(attempts_ - past.when);
-      // Half an epoch up: the target was reached somewhere in the epoch, or not in any of them.
-      if (past.at_least) epochs.push_back({batch, std::log(past.epochs), variance, true});
-      else weight += 1 / variance, sum += std::log(past.epochs) / variance;
+      if (past.at_least)
+        epochs.push_back({batch, std::log(past.epochs), variance, true});
+      else
+        weight += 1 / variance, sum += std::log(past.epochs) / variance;
     }
     if (weight > 0) epochs.push_back({batch, sum / weight, 1 / weight});
   }
@@ -128,7 +130,8 @@ std::vector<Recurring::Outlook> Recurring::outlooks() const {
   for (std::size_t i = 0; i < arms_.size(); ++i) {
     const auto& of = arms_[i];
     const double runs = static_cast<double>(of.reached + of.failed);
-    out.push_back({of_epochs[i], of_costs[i], luck_now, (kBroken + static_cast<double>(of.failed)) / (1 + runs)});
+    out.push_back(
+        {of_epochs[i], of_costs[i], luck_now, (kBroken + static_cast<double>(of.failed)) / (1 + runs)});
     if (const auto known = costs_.best(job_.batches[i]))
       out.back().epoch_cost = {std::log(known->cost), 0};  // measured: no curve knows better
   }
@@ -143,16 +146,22 @@ std::size_t Recurring::best(const std::vector<Outlook>& all) const {
   return out;
 }
 
+// Of the runs that arrive at all. Some are much less lucky than others of their kind: without room for them,
+// whoever stops what takes longer than usual never learns that it would have arrived.
+double Recurring::arrived_by(const Outlook& of, double epochs) const {
+  const double variance = of.epochs.variance + of.luck, away = std::log(epochs) - of.epochs.mean;
+  return (1 - kUnlucky) * stats::normal_cdf(away / std::sqrt(variance)) +
+         kUnlucky * stats::normal_cdf(away / std::sqrt(variance + kBadLuck * kBadLuck));
+}
+
 // After which epoch to stop an attempt, so that it and what follows cost least: an attempt that is stopped is
 // followed by `alternative`. It gets at least what that would have cost, or it could not show to be better.
 Recurring::Trial Recurring::trial(const Outlook& of, double alternative) const {
   const double an_epoch = std::exp(of.epoch_cost.mean + of.epoch_cost.variance / 2);
-  const double deviation = std::sqrt(of.epochs.variance + of.luck);
   Trial out{0, INFINITY};
   double arrived = 0, spent = 0;  // share of runs, and what they cost
   for (std::int64_t n = 1; n <= job_.most_epochs; ++n) {
-    const double z = (std::log(static_cast<double>(n) + 0.5) - of.epochs.mean) / deviation;
-    const double by_now = (1 - of.broken) * stats::normal_cdf(z);
+    const double by_now = (1 - of.broken) * arrived_by(of, static_cast<double>(n) + 0.5);
     const double so_far = static_cast<double>(n) * an_epoch;
     spent += (by_now - arrived) * so_far;
     arrived = by_now;
@@ -188,7 +197,7 @@ bool Recurring::near(std::size_t at) const {
 
 double Recurring::runs_to_come() const {
   if (job_.recurrences) return std::max(0.0, static_cast<double>(*job_.recurrences - attempts_ - 1));
-  return P("ADD",0) ? kFewestToCome + static_cast<double>(attempts_) : std::max(kFewestToCome, static_cast<double>(attempts_));
+  return std::max(kFewestToCome, static_cast<double>(attempts_));
 }
 
 std::variant<RecurringPlan, std::string> Recurring::propose() const {
@@ -219,14 +228,16 @@ std::variant<RecurringPlan, std::string> Recurring::before_any_success() const {
   const auto tried = [](const Arm& of) { return of.past.size() + static_cast<std::size_t>(of.failed); };
   std::optional<std::size_t> chosen;
   const auto rank = [&](std::size_t i) {
-    const double away = std::log(static_cast<double>(job_.batches[i]) / static_cast<double>(job_.default_batch));
+    const double away =
+        std::log(static_cast<double>(job_.batches[i]) / static_cast<double>(job_.default_batch));
     return std::tuple(tried(arms_[i]), std::abs(away), away > 0);
   };
   for (std::size_t i = 0; i < arms_.size(); ++i)
     if (!arms_[i].given_up() && (!chosen || rank(i) < rank(*chosen))) chosen = i;
   if (!chosen)
     return fmt::format(
-        "no batch size reached the target within {} epochs, each was tried twice: allow more epochs, choose a "
+        "no batch size reached the target within {} epochs, each was tried twice: allow more epochs, choose "
+        "a "
         "target that can be reached, or other batch sizes or learning rates",
         job_.most_epochs);
   const auto batch = job_.batches[*chosen];
@@ -259,8 +270,8 @@ std::vector<RecurringCell> Recurring::cells() const {
     if (arms_[at].reached == 0) continue;
     const double epochs = std::exp(all[at].epochs.mean + (all[at].epochs.variance + all[at].luck) / 2);
     for (const auto& [limit, cell] : limits)
-      out.push_back({batch, limit, epochs, epochs * cell.seconds, epochs * cell.joules,
-                     epochs * costs_.cost(cell)});
+      out.push_back(
+          {batch, limit, epochs, epochs * cell.seconds, epochs * cell.joules, epochs * costs_.cost(cell)});
   }
   for (const auto& cell : out) taken.push_back({cell.seconds, cell.joules});
   const auto ranks = search::ranks(taken);

@@ -14,7 +14,8 @@
 //
 // Which to run is a trade: what it is expected to cost more than the best known now, against how much less
 // it may turn out to cost in each run to come (the knowledge gradient). How many are to come: as the job
-// says, else as many as there were, and at least 20.
+// says, else as many as there were, and at least 50. Only
+// neighbours of what ran are candidates: they cost less to try than a leap, and say whether to go on.
 //
 // An attempt is stopped when what it is still expected to take is more than running the best known instead;
 // every law of epochs here leaves room for runs that never arrive. One that is stopped teaches "at least so
@@ -86,8 +87,8 @@ class Recurring {
   };
   struct Outlook {  // for one batch size
     Belief epochs, epoch_cost;
-    double luck = 0;     // variance of a run's log epochs around the curve
-    double broken = 0;   // share of runs that never arrive
+    double luck = 0;      // variance of a run's log epochs around the curve
+    double broken = 0;    // share of runs that never arrive
     double mean() const;  // cost of a run that arrives
   };
   struct Trial {
@@ -99,6 +100,7 @@ class Recurring {
   double luck() const;
   std::vector<Outlook> outlooks() const;
   std::size_t best(const std::vector<Outlook>&) const;
+  double arrived_by(const Outlook&, double epochs) const;
   Trial trial(const Outlook&, double alternative) const;
   double gain(const Outlook&, double best) const;
   bool near(std::size_t at) const;

@@ -12,11 +12,11 @@ namespace tandem::tune {
 // A training that comes again and again (new data, the same program) and shall reach its target at the least
 // cost: energy_weight · joules + (1 - energy_weight) · largest limit · seconds (Zeus, NSDI'23). In joules.
 struct RecurringJob {
-  std::vector<std::int64_t> batches;         // ascending
-  std::int64_t default_batch = 0;            // the one its authors use
-  std::vector<double> limits;                // of power, in watts; ascending
-  double energy_weight = 0.5;                // 0: only time counts; 1: only energy
-  std::int64_t most_epochs = 0;              // an attempt that has not reached the target by then has failed
+  std::vector<std::int64_t> batches;          // ascending
+  std::int64_t default_batch = 0;             // the one its authors use
+  std::vector<double> limits;                 // of power, in watts; ascending
+  double energy_weight = 0.5;                 // 0: only time counts; 1: only energy
+  std::int64_t most_epochs = 0;               // an attempt that has not reached the target by then has failed
   std::optional<std::int64_t> recurrences{};  // how often it will come in all, where that is known
 };
 

@@ -26,6 +26,7 @@
 // followed. Pure; one owner.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <variant>
 #include <vector>
@@ -60,8 +61,9 @@ class Recurring {
   void learn(const EpochSlice&);
   void learn(const AttemptEnded&);
 
-  // What to run next, or why nothing can be: no batch size reaches the target.
-  std::variant<RecurringPlan, std::string> propose() const;
+  // What to run next, or why nothing can be: no batch size reaches the target. `running`: batch sizes of
+  // attempts that have not ended; what they are about to show is not tried a second time meanwhile.
+  std::variant<RecurringPlan, std::string> propose(const std::vector<std::int64_t>& running = {}) const;
   // Of the next slice (an epoch divided by the number of limits is enough for one), and whether that is a
   // probe: if not, it is the best known, and stays so for the rest of the run.
   struct Limit {
@@ -78,26 +80,29 @@ class Recurring {
   struct Past {
     double epochs = 0;
     std::int64_t when = 0;  // which attempt
-    bool at_least = false;
+    double log() const { return std::log(epochs); }
   };
   struct Arm {
-    std::vector<Past> past;
+    std::vector<Past> arrived, cut_short;  // at the target; before it
     std::int64_t reached = 0, failed = 0;
+    bool ran() const { return !arrived.empty() || !cut_short.empty(); }
     bool given_up() const { return reached == 0 && failed >= 2; }
   };
   struct Outlook {  // for one batch size
     Belief epochs, epoch_cost;
-    double luck = 0;      // variance of a run's log epochs around the curve
-    double broken = 0;    // share of runs that never arrive
-    double mean() const;  // cost of a run that arrives
+    double luck = 0;          // variance of a run's log epochs around the curve
+    double broken = 0;        // share of runs that never arrive
+    double mean() const;      // cost until the target is reached
+    double an_epoch() const;  // cost of one
   };
   struct Trial {
     double stop_epochs = 0, cost = 0;  // the cost of running it now, and the best known where it is stopped
   };
 
-  Arm& arm(std::int64_t batch);
   std::size_t index(std::int64_t batch) const;
+  bool any_success() const;
   double luck() const;
+  std::vector<Sighting> sightings(double luck) const;
   std::vector<Outlook> outlooks() const;
   std::size_t best(const std::vector<Outlook>&) const;
   double arrived_by(const Outlook&, double epochs) const;

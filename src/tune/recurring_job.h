@@ -39,4 +39,10 @@ struct AttemptEnded {
   Ending ending = Ending::reached;
 };
 
+// UserError: it makes no sense, and what to do about it.
+void check(const RecurringJob&);
+void check(const RecurringJob&, const EpochSlice&);
+void check(const RecurringJob&, const AttemptEnded&);
+void check_batch(const RecurringJob&, std::int64_t batch);
+
 }  // namespace tandem::tune

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <tuple>
 
 #include "base/error.h"
@@ -13,14 +14,11 @@
 namespace tandem::tune {
 namespace {
 
-// Before anything was seen: runs of one batch size differ by 15 % (of time to accuracy, 14 % has been
-// reported), as if three runs had shown it; one in ten may be unluckier still, and one in twenty never
-// arrives.
-constexpr double kLuck = 0.15, kLuckWeight = 3, kUnlucky = 0.1, kBadLuck = 0.5, kBroken = 0.05;
-constexpr double kDrift = 0.005;      // by which a curve may have moved from one attempt to the next
+// Before anything was seen, one run in ten may be much unluckier than the others of its batch size, and one
+// in twenty never arrives.
+constexpr double kUnlucky = 0.1, kBadLuck = 0.5, kBroken = 0.05;
 constexpr double kSliceError = 0.02;  // of a measured epoch cost
 constexpr double kFewestToCome = 50;
-constexpr std::size_t kBoundsKept = 4;  // of a batch size's runs that were cut short: the last ones
 
 }  // namespace
 
@@ -38,46 +36,6 @@ bool Recurring::any_success() const {
   return std::any_of(arms_.begin(), arms_.end(), [](const Arm& of) { return of.reached > 0; });
 }
 
-void Recurring::learn(const EpochSlice& slice) {
-  check(job_, slice);
-  costs_.add(slice);
-}
-
-void Recurring::learn(const AttemptEnded& end) {
-  check(job_, end);
-  if (end.ending == Ending::reached && !costs_.best(end.batch))
-    throw UserError(
-        fmt::format("recurring job: batch size {} reached the target, but no slice of it was "
-                    "measured: report slices before the end",
-                    end.batch));
-  ++attempts_;
-  auto& of = arms_[index(end.batch)];
-  of.reached += end.ending == Ending::reached;
-  of.failed += end.ending == Ending::failed;
-  if (end.epochs == 0) return;  // it broke at once: nothing was learned of its epochs
-  auto& list = end.ending == Ending::reached ? of.arrived : of.cut_short;
-  list.push_back({end.epochs, attempts_});
-  if (&list == &of.cut_short && list.size() > kBoundsKept) list.erase(list.begin());
-}
-
-// Pooled over batch sizes: each has too few runs of its own.
-double Recurring::luck() const {
-  double squares = kLuckWeight * kLuck * kLuck, freedom = kLuckWeight;
-  for (const auto& of : arms_) {
-    if (of.arrived.empty()) continue;
-    double mean = 0;
-    for (const auto& past : of.arrived) mean += past.log() / static_cast<double>(of.arrived.size());
-    for (const auto& past : of.arrived) squares += (past.log() - mean) * (past.log() - mean);
-    freedom += static_cast<double>(of.arrived.size()) - 1;
-    // Stopped later than the others arrived: at least that unlucky.
-    for (const auto& past : of.cut_short) {
-      const double beyond = past.log() - mean;
-      if (beyond > 0) squares += beyond * beyond, freedom += 1;
-    }
-  }
-  return squares / freedom;
-}
-
 double Recurring::Outlook::mean() const {
   const double arrives = epochs.mean + epoch_cost.mean + (epochs.variance + epoch_cost.variance + luck) / 2;
   return std::exp(arrives) / (1 - broken);
@@ -87,25 +45,8 @@ double Recurring::Outlook::an_epoch() const {
   return std::exp(epoch_cost.mean + epoch_cost.variance / 2);
 }
 
-// What was seen of epochs, with the older ones less sure.
-std::vector<Sighting> Recurring::sightings(double luck) const {
-  const auto variance = [&](const Past& past) {
-    return luck + kDrift * kDrift * static_cast<double>(attempts_ - past.when);
-  };
-  std::vector<Sighting> out;
-  for (std::size_t i = 0; i < arms_.size(); ++i) {
-    const auto batch = static_cast<double>(job_.batches[i]);
-    double weight = 0, sum = 0;
-    for (const auto& past : arms_[i].arrived)
-      weight += 1 / variance(past), sum += past.log() / variance(past);
-    if (weight > 0) out.push_back({batch, sum / weight, 1 / weight});
-    for (const auto& past : arms_[i].cut_short) out.push_back({batch, past.log(), variance(past), true});
-  }
-  return out;
-}
-
 std::vector<Recurring::Outlook> Recurring::outlooks() const {
-  const double luck_now = luck();
+  const double luck_now = luck(attempts_ + 1);
   std::vector<Sighting> costs;
   for (const auto batch : job_.batches)
     if (const auto known = costs_.best(batch))

@@ -22,11 +22,12 @@
 // many epochs". A batch size that failed twice and never reached the target is not proposed again.
 //
 // All state is a fold over slices and ends: the same ones in the same order give the same chooser. There is
-// no chance in it. Several attempts may run at once. Older outcomes count less, so that a job that changes is
-// followed. Pure; one owner.
+// no chance in it. Several attempts may run at once. Older outcomes count less, and those before
+// a clear change not at all, so that a job that changes is followed. Pure; one owner.
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -101,7 +102,9 @@ class Recurring {
 
   std::size_t index(std::int64_t batch) const;
   bool any_success() const;
-  double luck() const;
+  double luck(std::int64_t before) const;  // variance of log epochs among attempts before that one
+  std::optional<std::int64_t> changed_since(const Arm&) const;
+  void forget_before(std::int64_t attempt);
   std::vector<Sighting> sightings(double luck) const;
   std::vector<Outlook> outlooks() const;
   std::size_t best(const std::vector<Outlook>&) const;

@@ -44,8 +44,10 @@ class Grid final : public RecurringPolicy {
   void carry_out(Attempt& attempt) override {
     auto& cell = cells_[current_];
     while (!attempt.over()) attempt.run(cell.limit, 1);
-    if (!attempt.reached()) failed_.insert(cell.batch);
-    else cell.sum += attempt.cost(), cell.count += 1;
+    if (!attempt.reached())
+      failed_.insert(cell.batch);
+    else
+      cell.sum += attempt.cost(), cell.count += 1;
   }
 
  private:
@@ -73,7 +75,8 @@ class Ours final : public RecurringPolicy {
   void carry_out(Attempt& attempt) override {
     const double slice = 1.0 / static_cast<double>(chooser_.job().limits.size());
     auto limit = chooser_.limit(attempt.batch());
-    for (; limit.probe && !attempt.over() && attempt.epochs() < 1 - 1e-9; limit = chooser_.limit(attempt.batch()))
+    for (; limit.probe && !attempt.over() && attempt.epochs() < 1 - 1e-9;
+         limit = chooser_.limit(attempt.batch()))
       chooser_.learn(attempt.run(limit.watts, slice));
     const double stop = chooser_.stop_cost(attempt.batch());
     while (!attempt.over() && attempt.cost() < stop * (1 - 1e-9)) {

@@ -10,6 +10,8 @@
 
 namespace tandem::bench {
 
+constexpr int kTries = 20;  // of a recurrence, as in Zeus' simulator: then it is given up
+
 class RecurringPolicy {
  public:
   virtual ~RecurringPolicy() = default;

@@ -25,8 +25,8 @@ struct Usual {
   std::int64_t most_epochs, batch;
 };
 const std::map<std::string, Usual> kUsual = {
-    {"cifar100", {0.6, 100, 1024}},    {"imagenet", {0.65, 100, 256}},   {"squad", {84, 6, 32}},
-    {"librispeech", {40, 16, 256}},    {"movielens-1m", {0.41, 100, 1024}}, {"sentiment140", {0.84, 10, 128}},
+    {"cifar100", {0.6, 100, 1024}}, {"imagenet", {0.65, 100, 256}},      {"squad", {84, 6, 32}},
+    {"librispeech", {40, 16, 256}}, {"movielens-1m", {0.41, 100, 1024}}, {"sentiment140", {0.84, 10, 128}},
 };
 
 std::vector<Row> read_rows(const std::string& path) {
@@ -44,7 +44,8 @@ std::vector<Row> read_rows(const std::string& path) {
       continue;
     }
     if (fields.size() != names.size())
-      throw UserError(fmt::format("{}:{}: {} columns instead of {}", path, number, fields.size(), names.size()));
+      throw UserError(
+          fmt::format("{}:{}: {} columns instead of {}", path, number, fields.size(), names.size()));
     auto& row = out.emplace_back();
     for (std::size_t i = 0; i < names.size(); ++i) row[names[i]] = fields[i];
   }
@@ -99,8 +100,9 @@ void settle(Workload& w, const Usual& usual, const Runs& runs) {
   w.target = usual.target;
   w.job.most_epochs = usual.most_epochs;
   for (const auto& [batch, epochs] : runs) {
-    const bool all = std::all_of(limits.begin(), limits.end(),
-                                 [&](double limit) { return w.epochs.contains({batch, limit}); });
+    const bool all = std::all_of(limits.begin(), limits.end(), [&](double limit) {
+      return w.epochs.contains({batch, limit});
+    });
     if (!all) continue;
     w.runs[batch] = epochs;
     w.job.batches.push_back(batch);
@@ -114,7 +116,7 @@ double Workload::cost(const Epoch& epoch) const {
   return job.energy_weight * epoch.joules + (1 - job.energy_weight) * job.limits.back() * epoch.seconds;
 }
 
-std::vector<Workload> read_workloads(const std::string& data) {
+std::vector<Workload> read_workloads(const std::string& data, double energy_weight) {
   const std::filesystem::path folder = data + "/zeus";
   std::vector<Workload> out;
   if (!std::filesystem::exists(folder / "summary_train.csv")) return out;
@@ -133,6 +135,7 @@ std::vector<Workload> read_workloads(const std::string& data) {
       if (found == trained.end()) continue;
       const auto usual = kUsual.find(std::get<0>(kind));
       w.target_of_authors = usual != kUsual.end() && found->second.contains(usual->second.target);
+      w.job.energy_weight = energy_weight;
       w.name = std::get<0>(kind) + " " + std::get<1>(kind);
       w.gpu = file.stem().string().substr(std::string("summary_power_").size());
       const auto chosen = w.target_of_authors ? usual->second : choose(found->second);
@@ -144,13 +147,22 @@ std::vector<Workload> read_workloads(const std::string& data) {
 }
 
 tune::EpochSlice Attempt::run(double limit, double epochs) {
-  const double ran = std::min(
-      {epochs, needed_ - done_, static_cast<double>(workload_.job.most_epochs) - done_});
+  const double ran =
+      std::min({epochs, needed_ - done_, static_cast<double>(workload_.job.most_epochs) - done_});
   const auto& epoch = workload_.epochs.at({batch_, limit});
   done_ += ran;
   spent_.seconds += ran * epoch.seconds;
   spent_.joules += ran * epoch.joules;
   return {batch_, limit, ran, ran * epoch.seconds, ran * epoch.joules};
+}
+
+Workload changed(Workload w) {
+  for (auto& [cell, epoch] : w.epochs) epoch = {1.25 * epoch.seconds, 1.25 * epoch.joules};
+  for (auto& [batch, runs] : w.runs) {
+    const double ratio = static_cast<double>(w.job.default_batch) / static_cast<double>(batch);
+    for (double& needed : runs) needed = std::ceil(needed * std::pow(ratio, 0.25));
+  }
+  return w;
 }
 
 Workload::Epoch expected(const Workload& w, std::int64_t batch, double limit) {

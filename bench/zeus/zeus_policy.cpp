@@ -23,7 +23,10 @@ constexpr int kRounds = 2;
 class Zeus final : public RecurringPolicy {
  public:
   Zeus(const Workload& w, std::uint64_t seed, std::size_t window)
-      : workload_(w), random_(seed, hash_name("zeus")), window_(window), left_(w.job.batches),
+      : job_(w.job),
+        random_(seed, hash_name("zeus")),
+        window_(window),
+        left_(w.job.batches),
         default_(w.job.default_batch) {
     begin_round();
   }
@@ -40,24 +43,24 @@ class Zeus final : public RecurringPolicy {
   void carry_out(Attempt& attempt) override {
     const auto batch = attempt.batch();
     const bool profile = !best_limit_.contains(batch);
-    const double limit = profile ? cheapest_limit(batch) : best_limit_.at(batch);
-    const double an_epoch = workload_.cost(workload_.epochs.at({batch, limit}));
+    const double limit = profile ? cheapest_limit(attempt) : best_limit_.at(batch);
+    const double an_epoch = attempt.workload().cost(attempt.workload().epochs.at({batch, limit}));
     const double most = std::floor(kBeta * cheapest_ / an_epoch);
     best_limit_[batch] = limit;
     if (most < 1) return ended(attempt, 100 * kBeta * cheapest_);
     if (profile)
-      for (const double each : workload_.job.limits)
-        attempt.run(each, 1.0 / static_cast<double>(workload_.job.limits.size()));
+      for (const double each : job_.limits) attempt.run(each, 1.0 / static_cast<double>(job_.limits.size()));
     while (!attempt.over() && attempt.epochs() + 1 <= most + 1e-9) attempt.run(limit, 1);
     ended(attempt, attempt.cost());
   }
 
  private:
   // What its slices will have shown once they have run; they are paid for in carry_out.
-  double cheapest_limit(std::int64_t batch) const {
+  static double cheapest_limit(const Attempt& attempt) {
+    const auto& world = attempt.workload();
     double out = 0, least = INFINITY;
-    for (const double limit : workload_.job.limits)
-      if (const double cost = workload_.cost(workload_.epochs.at({batch, limit})); cost < least)
+    for (const double limit : world.job.limits)
+      if (const double cost = world.cost(world.epochs.at({attempt.batch(), limit})); cost < least)
         least = cost, out = limit;
     return out;
   }
@@ -75,8 +78,17 @@ class Zeus final : public RecurringPolicy {
     costs.push_back(cost);
     if (window_ > 0 && costs.size() > window_) costs.erase(costs.begin());
     recurrence_ += attempt.cost();
-    if (attempt.reached()) cheapest_ = std::min(cheapest_, recurrence_), recurrence_ = 0;
+    if (attempt.reached() || ++tries_ == kTries) recurrence_ended(attempt.reached());
     if (round_ < kRounds) prune(attempt.batch(), cost, attempt.reached());
+  }
+
+  // With a window, what a recurrence cost before it does not count for stopping either; one that was given up
+  // counts as it came, or nothing would ever be allowed to cost more again.
+  void recurrence_ended(bool reached) {
+    if (reached || window_ > 0) recurrences_.push_back(recurrence_);
+    if (window_ > 0 && recurrences_.size() > window_) recurrences_.erase(recurrences_.begin());
+    cheapest_ = recurrences_.empty() ? INFINITY : *std::min_element(recurrences_.begin(), recurrences_.end());
+    recurrence_ = 0, tries_ = 0;
   }
 
   void prune(std::int64_t batch, double cost, bool reached) {
@@ -103,7 +115,7 @@ class Zeus final : public RecurringPolicy {
     return mean + std::sqrt(variance / count) * random_.normal();
   }
 
-  const Workload& workload_;
+  tune::RecurringJob job_;
   Random random_;
   std::size_t window_;  // of past costs that count; 0: all
   std::vector<std::int64_t> left_, queue_, good_;
@@ -111,6 +123,8 @@ class Zeus final : public RecurringPolicy {
   std::size_t at_ = 0, upwards_from_ = 0;
   int round_ = 0;
   double round_best_ = INFINITY, cheapest_ = INFINITY, recurrence_ = 0;
+  int tries_ = 0;
+  std::vector<double> recurrences_;  // what each cost
   std::map<std::int64_t, double> best_limit_;
   std::map<std::int64_t, std::vector<double>> costs_;
 };

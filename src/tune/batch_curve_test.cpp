@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/random.h"
 #include "stats/distributions.h"
 #include "stats/matern.h"
 
@@ -58,6 +59,25 @@ TEST(BatchCurve, BoundsAloneAndFarOnesStayFinite) {
       EXPECT_TRUE(std::isfinite(belief.mean));
       EXPECT_GT(belief.variance, 0);
     }
+}
+
+TEST(BatchCurve, AnyMixtureOfSightingsAndBoundsStaysFinite) {
+  Random random(7);
+  for (int world = 0; world < 300; ++world) {
+    std::vector<Sighting> seen;
+    double highest = -INFINITY;
+    for (std::uint64_t i = 0; i < 1 + random.below(25); ++i) {
+      const double batch = std::exp2(static_cast<double>(random.below(13)));
+      seen.push_back(
+          {batch, random.uniform(-2, 6), std::pow(10, random.uniform(-5, -1)), random.below(2) == 0});
+      highest = std::max(highest, seen.back().log);
+    }
+    for (const auto& belief : batch_curve(seen, {1, 64, 4096})) {
+      EXPECT_TRUE(std::isfinite(belief.mean)) << "world " << world;
+      EXPECT_LT(belief.mean, highest + 20) << "world " << world;
+      EXPECT_GT(belief.variance, 0) << "world " << world;
+    }
+  }
 }
 
 }  // namespace

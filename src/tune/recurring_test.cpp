@@ -147,6 +147,16 @@ TEST(Recurring, UnluckyRunsAreNotStoppedForEver) {
   EXPECT_LE(stopped, 2);
 }
 
+TEST(Recurring, AHundredEqualRunsDoNotMakeALongerOneImpossible) {
+  Toy toy;
+  toy.job.batches = {64};
+  toy.job.default_batch = 64;
+  Recurring chooser(toy.job);
+  for (int i = 0; i < 100; ++i) attempt(toy, chooser, 4);
+  EXPECT_EQ(attempt(toy, chooser, 6).ending, Ending::reached) << "two epochs more are less than four anew";
+  EXPECT_EQ(attempt(toy, chooser, INFINITY).ending, Ending::stopped);
+}
+
 TEST(Recurring, WhereEverythingFailsItSaysSo) {
   Toy toy;
   toy.never_below = 1e9;

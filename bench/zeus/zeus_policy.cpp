@@ -1,4 +1,6 @@
-// Zeus' published policy (NSDI'23, sections 4 and 5), written from its description.
+// Zeus' published policy (NSDI'23), our own code after its description; details that the description leaves
+// open (order of pruning, which variance, what stopping compares) are those of the authors' published
+// simulator.
 //
 // Power limit: the first time a batch size runs, its first epoch is cut into as many slices as there are
 // limits, one under each; from then on the cheapest. Batch size: first pruning, twice over: from the default

@@ -11,8 +11,8 @@
 namespace tandem::tune {
 namespace {
 
-// Before anything was seen, runs of one batch size differ by 15 % (14 % of time to accuracy has been
-// reported), as if three runs had shown it.
+// Before anything was seen, runs of one batch size are taken to differ by 15 %, as if three runs had shown
+// it.
 constexpr double kLuck = 0.15, kLuckWeight = 3;
 constexpr double kDrift = 0.005;        // by which a curve may have moved from one attempt to the next
 constexpr double kFarOff = 2.5;         // deviations of luck: three runs in a row are no luck any more

@@ -1,0 +1,79 @@
+#include "tune/epoch_costs.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/random.h"
+
+namespace tandem::tune {
+namespace {
+
+RecurringJob job() {
+  return {.batches = {32, 64},
+          .default_batch = 32,
+          .limits = {100, 125, 150, 175, 200, 225, 250, 275, 300},
+          .energy_weight = 0.5,
+          .most_epochs = 10};
+}
+
+// Whatever machine: time convex in the limit down to what it draws unlimited, and the limit drawn below that.
+TEST(EpochCosts, ProbingByBoundsFindsTheBestLimitOfAnyConvexMachine) {
+  Random random(1);
+  int probes = 0;
+  for (int world = 0; world < 500; ++world) {
+    auto of = job();
+    of.energy_weight = random.uniform();
+    const double draw = random.uniform(90, 320), idle = random.uniform(20, 80),
+                 power = random.uniform(0.3, 2);
+    const auto slice = [&](double limit) {
+      const double used = std::min(limit, draw),
+                   seconds = 10 * std::pow((draw - idle) / (used - idle), power);
+      return EpochSlice{32, limit, 0.1, 0.1 * seconds, 0.1 * seconds * used};
+    };
+    EpochCosts costs(of);
+    while (const auto limit = costs.worth_probing(32)) costs.add(slice(*limit)), ++probes;
+    double least = INFINITY;
+    for (const double limit : of.limits) {
+      const auto all = slice(limit);
+      least = std::min(least, costs.cost({all.seconds / all.epochs, all.joules / all.epochs}));
+    }
+    EXPECT_NEAR(costs.best(32)->cost, least, 1e-9 * least) << "world " << world;
+  }
+  EXPECT_LT(probes, 500 * 8) << "and leaves some limits out";
+}
+
+TEST(EpochCosts, HopelessLimitsAreNeverRun) {
+  auto of = job();
+  EpochCosts costs(of);
+  const auto add = [&](double limit, double seconds) {
+    costs.add({32, limit, 0.1, seconds, seconds * limit});
+  };
+  add(300, 1), add(275, 1.02), add(250, 1.06), add(225, 1.3), add(200, 1.8);
+  const auto next = costs.worth_probing(32);
+  EXPECT_FALSE(next) << "each watt less costs more time than the last: " << *next;
+}
+
+TEST(EpochCosts, ANewBatchSizeBeginsWhereItsNeighbourIsBest) {
+  EpochCosts costs(job());
+  EXPECT_EQ(costs.worth_probing(64), 300) << "nothing is known: as if there were no limit";
+  costs.add({32, 200, 1, 10, 2000});
+  costs.add({32, 300, 1, 9.9, 2970});
+  EXPECT_EQ(costs.worth_probing(64), 200);
+}
+
+TEST(EpochCosts, ASlowerMachineIsSlowerEverywhere) {
+  EpochCosts costs(job());
+  costs.add({32, 200, 1, 10, 2000});
+  costs.add({64, 200, 1, 8, 1600});
+  costs.add({32, 200, 1, 20, 4000});
+  EXPECT_DOUBLE_EQ(costs.find(64, 200)->seconds, 16);
+  EXPECT_DOUBLE_EQ(costs.find(64, 200)->joules, 3200);
+  EXPECT_DOUBLE_EQ(costs.find(32, 200)->seconds, 20);
+  costs.add({32, 200, 1, 21, 4100});
+  EXPECT_DOUBLE_EQ(costs.find(64, 200)->seconds, 16) << "noise moves only its own cell";
+  EXPECT_DOUBLE_EQ(costs.find(32, 200)->seconds, 20.5);
+}
+
+}  // namespace
+}  // namespace tandem::tune

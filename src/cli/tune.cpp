@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/recurring.h"
 #include "cli/session.h"
 #include "search/searcher.h"
 #include "spec/parse.h"
@@ -24,7 +25,7 @@ struct Options {
   std::optional<std::int64_t> seed, trials;
   std::string mode = "pipelined", similarity = "nearest";
   std::optional<int> cores;
-  bool warm = false;
+  bool warm = false, recurring = false;
   std::int64_t repetitions = 2;
 };
 
@@ -56,7 +57,8 @@ int run_all(const Options& options) {
   for (const auto& file : options.specs) jobs.push_back(job_from(options, file));
   int worst = kDone;
   for (const auto& job : jobs) {
-    const int code = run_new(store, job, options.json, options.session);
+    const int code = options.recurring ? run_recurring(store, job, options.json, options.session)
+                                       : run_new(store, job, options.json, options.session);
     if (code == kInterrupted) return code;
     worst = std::max(worst, code);
   }
@@ -67,13 +69,14 @@ int run_all(const Options& options) {
 
 void add_tune(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      add_command(app, "tune", "Find good hyperparameters, and the cores, memory and speed to train with",
-                  "  tandem tune examples/tune-lenet-digits.yaml\n"
-                  "  tandem tune job.yaml --mode hyper --cores 1 --json result.json\n"
-                  "  tandem tune --warm a.yaml b.yaml       measure beforehand, for later jobs\n\nA spec:\n" +
-                      spec::example_tune() + "\nIts keys:\n" + spec::describe_tune() + "\nAlgorithms:\n" +
-                      algorithms_text());
+  CLI::App* command = add_command(
+      app, "tune", "Find good hyperparameters, and the cores, memory and speed to train with",
+      "  tandem tune examples/tune-lenet-digits.yaml\n"
+      "  tandem tune job.yaml --mode hyper --cores 1 --json result.json\n"
+      "  tandem tune --warm a.yaml b.yaml       measure beforehand, for later jobs\n"
+      "  tandem tune nightly.yaml --recurring   batch size and power limit from earlier nights\n\nA spec:\n" +
+          spec::example_tune() + "\nIts keys:\n" + spec::describe_tune() + "\nAlgorithms:\n" +
+          algorithms_text());
   command->add_option("SPEC", options->specs, "YAML files with kind: tune, one run each")->required();
   options->store.add_to(*command);
   options->json.add_to(*command);
@@ -96,6 +99,12 @@ void add_tune(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_flag("--warm", options->warm,
                     "search nothing: measure each batch size in each configuration, for later jobs to reuse");
+  command
+      ->add_flag(
+          "--recurring", options->recurring,
+          "one more training of a job that comes again and again (same name): until objective.target, with "
+          "the batch size that earlier ones make look cheapest; docs/recurring.md")
+      ->excludes("--warm");
   command->add_option("--repetitions", options->repetitions, "with --warm: epochs a configuration")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -68,7 +68,7 @@ void fields(A&& a, E& e) {
   if constexpr (std::is_same_v<T, Learn>) a("job", e.job)("work", e.work);
 
   if constexpr (std::is_same_v<T, spec::Limits>) a("stall", e.stall)("time", e.time)("retries", e.retries);
-  if constexpr (std::is_same_v<T, spec::Budget>) a("time", e.time)("energy", e.energy);
+  if constexpr (std::is_same_v<T, spec::Budget>) a("time", e.time)("energy", e.energy)("cost", e.cost);
   if constexpr (std::is_same_v<T, TrialPart>)
     a("hyper", e.hyper)("epochs", e.epochs)("until", e.until)("bracket", e.bracket)("rung", e.rung)(
         "clone_from", e.clone_from)("clone_epoch", e.clone_epoch)("point", e.point);

@@ -215,8 +215,8 @@ void read_list(const Field& field, const Node& list, const std::string& path, co
                Issues& issues) {
   if (!has_items(field, list, path, issues)) return;
   for (std::size_t i = 0; i < list.items.size(); ++i)
-    read_field(field.fields[0], list.items[i], fmt::format("{}[{}]", path, i),
-               part_for(field, target, "", i), issues);
+    read_field(field.fields[0], list.items[i], fmt::format("{}[{}]", path, i), part_for(field, target, "", i),
+               issues);
 }
 
 void read_named(const Field& field, const Node& map, const std::string& path, const Target& target,

@@ -146,6 +146,9 @@ TuneJob read_tune(const Node& root, const Catalogue& catalogue, Issues& issues) 
   check_place(root.find("place"), job.base.place, {.gpus = job.system.gpus}, issues);
   sort_choices(job.system);
   check_gpus(root.find("system"), job.system.gpus, issues);
+  if (const Node* budget = root.find("budget"); is_map(budget) && budget->find("cost") && !job.objective.cost)
+    issues.add(budget->find("cost")->at, "budget.cost",
+               "needs weights: objective: {cost: {energy: 0.5, time: 0.5}}");
   if (is_map(&root)) check_varies(root, job, issues);
   job.base.epochs = job.search.max_epochs;
   job.base.seed = job.search.seed;

@@ -121,6 +121,12 @@ std::vector<Field> budget_fields() {
        .otherwise = "no limit",
        .above = 0,
        .store = into([](TuneJob & job) -> auto& { return job.budget.energy; })},
+      {.name = "cost",
+       .type = Type::joules,
+       .description = "the same for the objective's cost",
+       .otherwise = "no limit",
+       .above = 0,
+       .store = into([](TuneJob & job) -> auto& { return job.budget.cost; })},
   };
 }
 

@@ -114,6 +114,8 @@ TuneJob read_job(const json& from) {
   const json budget = part(from, "budget");
   read_quantity(budget, "time", job.budget.time);
   read_quantity(budget, "energy", job.budget.energy);
+  read_quantity(budget, "cost", job.budget.cost);
+  if (from.contains("recurring")) job.recurring = from["recurring"] == true;
   std::string mode = name(job.mode);
   read_word(from, "mode", mode);
   const auto known = mode_from(mode);
@@ -180,6 +182,7 @@ nlohmann::json to_json(const TuneJob& job) {
   json budget = json::object();
   if (job.budget.time) budget["time"] = job.budget.time->value;
   if (job.budget.energy) budget["energy"] = job.budget.energy->value;
+  if (job.budget.cost) budget["cost"] = job.budget.cost->value;
   json out = {{"kind", "tune"},
               {"base", to_json(job.base)},
               {"hyper", to_json(job.hyper)},
@@ -189,6 +192,7 @@ nlohmann::json to_json(const TuneJob& job) {
               {"budget", budget},
               {"mode", name(job.mode)}};
   out["similarity"] = job.similarity;
+  if (job.recurring) out["recurring"] = true;
   if (job.hyper_cores) out["hyper_cores"] = *job.hyper_cores;
   if (job.warm_repetitions) out["warm_repetitions"] = *job.warm_repetitions;
   return out;

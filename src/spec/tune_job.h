@@ -68,6 +68,7 @@ struct Objective {
 struct Budget {
   std::optional<Seconds> time;
   std::optional<Joules> energy;
+  std::optional<Joules> cost{};  // as the objective's cost weighs energy and time
   bool operator==(const Budget&) const = default;
 };
 
@@ -98,6 +99,8 @@ struct TuneJob {
   Budget budget;
   Mode mode = Mode::pipelined;
   std::optional<int> hyper_cores;      // --mode hyper --cores N
+  // `tandem tune --recurring`: one training of many, whose batch size was chosen from how earlier ones went.
+  bool recurring = false;
   std::string similarity = "nearest";  // how known work is recognised: a name of tune::similarities()
   // --warm: nothing is searched; every configuration is measured so many times, for later jobs. Of an
   // experiment: replications of each point; none: one.

@@ -422,12 +422,23 @@ bool Tuning::end_if_due(const View& view, std::vector<DecisionBody>& out) {
     finish(JobState::finished, "budget.time of " + text(*job_.budget.time) + " is used up", out);
   else if (job_.budget.energy && spent_ >= *job_.budget.energy)
     finish(JobState::finished, "budget.energy of " + text(*job_.budget.energy) + " is used up", out);
+  else if (job_.budget.cost && cost_so_far(view) >= *job_.budget.cost)
+    finish(JobState::finished, "budget.cost of " + text(*job_.budget.cost) + " is used up", out);
   else if (searcher_->finished())
     finish(any_success_ ? JobState::finished : JobState::failed,
            any_success_ ? "" : "every trial failed; the last one: " + last_failure_, out);
   else
     return false;
   return true;
+}
+
+Joules Tuning::cost_so_far(const View& view) const {
+  Seconds trained;
+  for (TaskId id : job(view).tasks)
+    if (const auto& task = task_at(view, id); !task.epochs.empty())
+      trained += trained_until(task, task.epochs.size() - 1);
+  const auto weights = job_.objective.cost.value_or(spec::CostWeights{});
+  return cost_of(weights, spent_, trained, price_of_time(view, job(view)).watts);
 }
 
 void Tuning::finish(JobState state, std::string reason, std::vector<DecisionBody>& out) {

@@ -56,6 +56,7 @@ class Tuning {
   void drop_held(std::vector<DecisionBody>& out);
   int gpu_places(const View&, const std::vector<DecisionBody>& out) const;
   void fill(const View&, std::vector<DecisionBody>& out);
+  Joules cost_so_far(const View&) const;
   bool end_if_due(const View&, std::vector<DecisionBody>& out);
   void finish(JobState, std::string reason, std::vector<DecisionBody>& out);
   void arm_budget(const View&, std::vector<DecisionBody>& out) const;

@@ -1,0 +1,69 @@
+#include "cli/recurring.h"
+
+#include <fmt/format.h>
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/past_runs.h"
+#include "tune/recurring_runs.h"
+
+namespace tandem::cli {
+namespace {
+
+constexpr int kMostAttempts = 10;  // of one recurrence: then something else is wrong
+constexpr int kNothingArrives = 3;
+
+bool same_training(const spec::TuneJob& a, const spec::TuneJob& b) {
+  return b.recurring && a.base.name == b.base.name &&
+         program_name(a.base.program) == program_name(b.base.program) &&
+         a.objective.target == b.objective.target && a.objective.goals.front() == b.objective.goals.front();
+}
+
+// Of earlier runs on this type of machine, oldest first.
+void learn_from_past(store::Store& store, const spec::TuneJob& job, tune::Recurring& chooser) {
+  const std::string machine = this_machine().type;
+  auto runs = store.runs();
+  std::reverse(runs.begin(), runs.end());
+  for (const auto& run : runs) {
+    if (run.kind != "tune" || run.name != job.base.name) continue;
+    const View view = replayed(store, run);
+    if (view.jobs.empty() || !view.jobs.front().tune || !same_training(job, *view.jobs.front().tune))
+      continue;
+    if (view.nodes.empty() || view.nodes.front().type != machine) continue;
+    for (const auto& lesson : tune::lessons_of(view, 0, chooser.job()))
+      std::visit([&](const auto& learned) { chooser.learn(learned); }, lesson);
+  }
+}
+
+}  // namespace
+
+int run_recurring(store::Store& store, const spec::TuneJob& job, const JsonOption& json,
+                  const SessionOptions& options) {
+  for (int attempt = 1; attempt <= kMostAttempts; ++attempt) {
+    tune::Recurring chooser(tune::recurring_job_of(job));
+    learn_from_past(store, job, chooser);
+    const auto proposed = chooser.propose();
+    if (const auto* verdict = std::get_if<std::string>(&proposed)) {
+      std::cerr << "tandem: " << *verdict << "\n";
+      return kNothingArrives;
+    }
+    const auto& plan = std::get<tune::RecurringPlan>(proposed);
+    std::cerr << fmt::format("tandem: batch size {}: {}\n", plan.batch, plan.why);
+    bool reached = false;
+    SessionOptions session = options;
+    session.then = [&](const store::RunInfo& run, const View& view) {
+      if (options.then) options.then(run, view);
+      reached = tune::reached_target(view, 0);
+    };
+    const int code = run_new(store, tune::attempt_of(job, plan.batch, plan.stop_cost), json, session);
+    if (code == kInterrupted || reached) return code;
+    std::cerr << fmt::format("tandem: the target was not reached with batch size {}\n", plan.batch);
+  }
+  std::cerr << fmt::format("tandem: {} attempts have not reached the target; is it within reach?\n",
+                           kMostAttempts);
+  return kNothingArrives;
+}
+
+}  // namespace tandem::cli

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -13,7 +14,6 @@ namespace tandem::cli {
 namespace {
 
 constexpr int kMostAttempts = 10;  // of one recurrence: then something else is wrong
-constexpr int kNothingArrives = 3;
 
 bool same_training(const spec::TuneJob& a, const spec::TuneJob& b) {
   return b.recurring && a.base.name == b.base.name &&
@@ -47,7 +47,7 @@ int run_recurring(store::Store& store, const spec::TuneJob& job, const JsonOptio
     const auto proposed = chooser.propose();
     if (const auto* verdict = std::get_if<std::string>(&proposed)) {
       std::cerr << "tandem: " << *verdict << "\n";
-      return kNothingArrives;
+      return kAnswerIsNo;
     }
     const auto& plan = std::get<tune::RecurringPlan>(proposed);
     std::cerr << fmt::format("tandem: batch size {}: {}\n", plan.batch, plan.why);
@@ -63,7 +63,7 @@ int run_recurring(store::Store& store, const spec::TuneJob& job, const JsonOptio
   }
   std::cerr << fmt::format("tandem: {} attempts have not reached the target; is it within reach?\n",
                            kMostAttempts);
-  return kNothingArrives;
+  return kAnswerIsNo;
 }
 
 }  // namespace tandem::cli

@@ -106,6 +106,22 @@ class Gpus(Case):
                 self.assertNotEqual(done.returncode, 0)
                 self.assertIn(words, done.stdout + done.stderr)
 
+    def test_a_recurring_job_learns_from_its_earlier_runs(self):
+        spec = self.gpu_spec("{cores: 1, gpus: 1, gpu_power: {choice: [300W, 700W]}}",
+                             more="hyper: {batch_size: {choice: [64, 128]}}\nsearch: {max_epochs: 8}\n"
+                                  "objective: {maximise: accuracy, target: 0.7, cost: {energy: 0.5, time: 0.5}}\nenergy: {source: nvml}", products=40)
+        said = []
+        for _ in range(3):
+            done = self.tandem("tune", spec, "--recurring", "--quiet", "--json", "-")
+            said.append(next(line for line in done.stderr.splitlines() if "batch size" in line))
+            result = json.loads(done.stdout)
+            self.assertGreaterEqual(result["best"]["metrics"]["accuracy"], 0.7)
+            self.assertEqual(len(result["trials"]), 1)
+        self.assertIn("batch size 64", said[0], "the first that was written")
+        self.assertNotEqual(said[0], said[1], "the second knows of the first")
+        self.assertEqual(len(self.runs()), 3)
+        self.tandem("tune", self.gpu_spec("{gpus: 1}", more="hyper: {batch_size: {choice: [64, 128]}}\nobjective: {maximise: accuracy}"), "--recurring", code=2)
+
     def test_trials_that_say_how_much_they_need_share_a_gpu(self):
         self.environment["FAKE_NVML_GPUS"] = "1"
         spec = self.gpu_spec("{cores: 1, gpus: 1, gpu_memory: 40GB}", more="hyper: {rate: {choice: [1, 2, 3, 4]}}\nsearch: {algorithm: random, trials: 4, max_epochs: 1}\n"

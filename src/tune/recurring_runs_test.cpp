@@ -1,0 +1,127 @@
+#include "tune/recurring_runs.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "base/error.h"
+
+namespace tandem::tune {
+namespace {
+
+class RecurringRuns : public testing::Test {
+ protected:
+  RecurringRuns() {
+    job_.base.name = "nightly";
+    job_.hyper.parameters = {
+        {"batch_size",
+         {spec::Domain::Kind::choice, {std::int64_t{256}, std::int64_t{64}, std::int64_t{128}}},
+         {}}};
+    job_.system = {.cores = {2}, .gpus = 1, .gpu_power = {300, 500, 700}};
+    job_.objective = {{{"accuracy", true}, {"cost", false}}, 0.9, spec::CostWeights{0.5, 0.5}};
+    job_.search.max_epochs = 20;
+  }
+  struct Ran {
+    double watts, accuracy;
+    std::optional<Energy> energy = Energy{Joules{100}, "nvml"};
+    bool mixed = false;
+  };
+  // A run of one attempt, as the journal would have it.
+  View ran(std::int64_t batch, const std::vector<Ran>& epochs, JobState state, const std::string& reason) {
+    View view;
+    view.jobs.emplace_back();
+    view.jobs[0].tune = attempt_of(job_, batch, 1000);
+    view.jobs[0].state = state, view.jobs[0].reason = reason, view.jobs[0].tasks = {0};
+    TaskView task;
+    task.trial = TrialPart{.hyper = {{"batch_size", batch}}};
+    for (const auto& epoch : epochs) {
+      EpochRecord record{.epoch = static_cast<std::int64_t>(task.epochs.size()) + 1, .seconds = {2}};
+      record.metrics["accuracy"] = epoch.accuracy;
+      record.granted.gpu_power = Watts{epoch.watts};
+      record.energy = epoch.energy, record.mixed = epoch.mixed;
+      task.epochs.push_back(record);
+    }
+    view.tasks.push_back(task);
+    return view;
+  }
+  std::vector<Lesson> lessons(const View& view) { return lessons_of(view, 0, recurring_job_of(job_)); }
+
+  spec::TuneJob job_;
+};
+
+TEST_F(RecurringRuns, ASpecSaysWhatMayBeChosen) {
+  const auto recurring = recurring_job_of(job_);
+  EXPECT_EQ(recurring.batches, (std::vector<std::int64_t>{64, 128, 256}));
+  EXPECT_EQ(recurring.default_batch, 256) << "the first that was written";
+  EXPECT_EQ(recurring.limits, (std::vector<double>{300, 500, 700}));
+  EXPECT_EQ(recurring.most_epochs, 20);
+}
+
+TEST_F(RecurringRuns, WhatIsMissingIsNamed) {
+  const auto said = [](const spec::TuneJob& job) -> std::string {
+    try {
+      recurring_job_of(job);
+    } catch (const UserError& e) {
+      return e.what();
+    }
+    return "nothing";
+  };
+  auto job = job_;
+  job.objective.target.reset();
+  EXPECT_NE(said(job).find("objective.target"), std::string::npos);
+  job = job_;
+  job.objective.cost.reset();
+  EXPECT_NE(said(job).find("objective.cost"), std::string::npos);
+  job = job_;
+  job.hyper.parameters.clear();
+  EXPECT_NE(said(job).find("hyper.batch_size"), std::string::npos);
+  job = job_;
+  job.hyper.parameters.push_back({"rate", {spec::Domain::Kind::real, {}, 0, 1}, {}});
+  EXPECT_NE(said(job).find("hyper.rate"), std::string::npos);
+}
+
+TEST_F(RecurringRuns, ARunTeachesWhatEpochsCostAndHowManyItTook) {
+  const auto learned = lessons(ran(64, {{700, 0.5}, {500, 0.8}, {0, 0.95}}, JobState::finished, "reached"));
+  ASSERT_EQ(learned.size(), 4u);
+  EXPECT_EQ(std::get<EpochSlice>(learned[1]).limit, 500);
+  EXPECT_EQ(std::get<EpochSlice>(learned[2]).limit, 700) << "as it is found is the highest";
+  EXPECT_EQ(std::get<EpochSlice>(learned[0]).joules, 100);
+  EXPECT_EQ(std::get<AttemptEnded>(learned[3]).ending, Ending::reached);
+  EXPECT_EQ(std::get<AttemptEnded>(learned[3]).epochs, 3);
+}
+
+TEST_F(RecurringRuns, EpochsThatSayNothingOfCostStillCount) {
+  const auto learned =
+      lessons(ran(64, {{700, 0.5, std::nullopt}, {500, 0.8, Energy{Joules{9}, "nvml"}, true}, {400, 0.95}},
+                  JobState::finished, ""));
+  ASSERT_EQ(learned.size(), 1u) << "no energy, two limits in one, a limit that is not the job's";
+  EXPECT_EQ(std::get<AttemptEnded>(learned[0]).epochs, 3);
+}
+
+TEST_F(RecurringRuns, EndsAreToldApart) {
+  const std::vector<Ran> short_of_it{{700, 0.5}};
+  const auto ending = [&](JobState state, const std::string& reason) {
+    return std::get<AttemptEnded>(lessons(ran(64, short_of_it, state, reason)).back()).ending;
+  };
+  EXPECT_EQ(ending(JobState::finished, "budget.cost of 1 kJ is used up"), Ending::stopped);
+  EXPECT_EQ(ending(JobState::finished, ""), Ending::failed);
+  EXPECT_EQ(ending(JobState::failed, "every trial failed"), Ending::failed);
+  EXPECT_TRUE(lessons(ran(64, short_of_it, JobState::stopped, "Ctrl-C")).empty())
+      << "a person's stop says nothing";
+  EXPECT_TRUE(lessons(ran(64, short_of_it, JobState::running, "")).empty());
+  EXPECT_TRUE(lessons(ran(32, short_of_it, JobState::finished, "")).empty()) << "not a choice any more";
+}
+
+TEST_F(RecurringRuns, AnAttemptIsOneTrainingWithItsBatchSizeAndItsEnd) {
+  const auto attempt = attempt_of(job_, 128, 500);
+  EXPECT_TRUE(attempt.recurring);
+  EXPECT_EQ(attempt.search.trials, 1);
+  EXPECT_EQ(attempt.hyper.parameters.at(0).domain.choices, (std::vector<Value>{std::int64_t{128}}));
+  EXPECT_EQ(attempt.budget.cost, Joules{500});
+  EXPECT_FALSE(attempt_of(job_, 128, std::numeric_limits<double>::infinity()).budget.cost);
+  job_.budget.cost = Joules{200};
+  EXPECT_EQ(attempt_of(job_, 128, 500).budget.cost, Joules{200}) << "the user's own limit holds";
+}
+
+}  // namespace
+}  // namespace tandem::tune

@@ -34,18 +34,19 @@ class Physical final : public Regression {
     std::vector<TrainingRow> known;
     for (std::size_t i = 0; i < targets.size(); ++i) known.push_back(understood(row_at(rows, i)));
     law_.fit(known, targets, records_ != kAbsent || epochs_ != kAbsent);
-    std::vector<double> sync, residuals;
+    std::vector<LawShares> shares;
+    std::vector<double> residuals;
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      sync.push_back(law_.sync_share(known[i]));
+      shares.push_back(law_.shares(known[i]));
       residuals.push_back(std::log(targets[i]) - law_.log_seconds(known[i]));
     }
-    residual_.fit(rows, columns_.size(), batch_, sync, residuals);
+    residual_.fit(rows, {columns_.size(), batch_, replicas_}, shares, residuals);
   }
 
   double predict(std::span<const double> row) const override {
     assert(row.size() == columns_.size());
     const TrainingRow known = understood(row);
-    return std::exp(law_.log_seconds(known) + residual_.predict(row, law_.sync_share(known)));
+    return std::exp(law_.log_seconds(known) + residual_.predict(row, law_.shares(known)));
   }
 
   nlohmann::json written() const override {

@@ -137,6 +137,81 @@ TEST(PhysicalModel, AFewStalledRunsDoNotBendIt) {
   EXPECT_LT(median_error(*model, on_gpus(9, 32, 0), 4), 0.10);
 }
 
+// A third of the runs of the fuller nodes waited for storage, twice to four times as long: what is said is
+// the time of those that did not.
+TEST(PhysicalModel, WhereAThirdStalledItSaysTheTimeOfTheOthers) {
+  Runs runs = on_gpus(1, 32, 0.01);
+  Random random(8);
+  for (std::size_t i = 0; i < runs.seconds.size(); ++i)
+    if (runs.rows[4 * i + 3] >= 3 && random.uniform() < 0.33) runs.seconds[i] *= random.uniform(2, 4);
+  const auto model = make_physical(kOnGpus);
+  model->fit(runs.rows, runs.seconds);
+  double worst = 0;
+  const Runs truth = on_gpus(1, 32, 0);
+  for (std::size_t i = 0; i < truth.seconds.size(); ++i)
+    worst = std::max(
+        worst, std::abs(model->predict(std::span(truth.rows).subspan(4 * i, 4)) / truth.seconds[i] - 1));
+  EXPECT_LT(median_error(*model, truth, 4), 0.03);
+  EXPECT_LT(worst, 0.5);
+}
+
+// The host gives its device work ahead: a step takes as long as the slower of the two.
+TEST(PhysicalModel, AHostThatRunsAheadHidesItsDevice) {
+  const auto model = make_physical({"batch"});
+  const auto step = [](double batch) { return std::max(0.1, 0.0005 * batch); };
+  std::vector<double> rows, seconds;
+  Random random(9);
+  for (double batch = 16; batch <= 512; batch *= 1.41) {
+    rows.push_back(batch);
+    seconds.push_back(noisy(step(batch), 0.01, random));
+  }
+  model->fit(rows, seconds);
+  for (const double batch : {4.0, 1024.0, 2048.0})
+    EXPECT_NEAR(model->predict(std::vector<double>{batch}) / step(batch), 1, 0.08) << batch;
+}
+
+// Steps of 4, 6, 8 and 12 replicas on three placements each, all work; `luck`: what else made a row slow. All
+// rows but every seventh teach; the error of the others.
+template <class Luck>
+double held_out_error(Luck luck) {
+  Runs known, held;
+  std::size_t count = 0;
+  for (const double replicas : {4, 6, 8, 12})
+    for (const double nodes : {2, 4, 3, 6, 8})
+      for (const double batch : {8, 12, 16, 24, 32, 48, 64, 96}) {
+        const double largest = replicas / nodes;
+        if (largest != std::floor(largest)) continue;
+        Runs& side = count++ % 7 == 3 ? held : known;
+        side.rows.insert(side.rows.end(), {batch, replicas, nodes, largest});
+        side.seconds.push_back((0.5 + 0.02 * batch) * luck(batch, replicas, nodes));
+      }
+  const auto model = make_physical(kOnGpus);
+  model->fit(known.rows, known.seconds);
+  return median_error(*model, held, 4);
+}
+
+double luck_of(double one, double other) {
+  Random random(static_cast<std::uint64_t>(1000 * one + other));
+  return std::exp(0.15 * random.normal());
+}
+
+// Hosts of one session are slow, whatever the batch; its neighbours' are not.
+TEST(PhysicalModel, ASlowSessionIsSlowAtEveryBatch) {
+  EXPECT_LT(held_out_error([](double, double replicas, double nodes) { return luck_of(replicas, nodes); }),
+            0.03);
+}
+
+// The same records, long or short, come to so many replicas with that batch, on however many nodes. Where
+// every row has luck of its own, nobody can know it.
+TEST(PhysicalModel, TheSameRecordsTakeAsLongOnOtherNodes) {
+  const double alike =
+      held_out_error([](double batch, double replicas, double) { return luck_of(batch, replicas); });
+  const double unlike = held_out_error(
+      [](double batch, double replicas, double nodes) { return luck_of(batch, replicas + 100 * nodes); });
+  EXPECT_LT(alike, 0.05);
+  EXPECT_GT(unlike, 0.06);
+}
+
 // Records and epochs as columns: ten times the records take ten times as long, though never seen.
 TEST(PhysicalModel, JobsOfMoreRecordsTakeAsMuchLonger) {
   const auto model = make_physical({"batch", "records", "epochs"});
@@ -227,6 +302,9 @@ TEST(PhysicalModel, AStoredModelThatDoesNotFitTogetherIsRefused) {
   EXPECT_THROW(read_regression(written), UserError);
   written = model->written();
   written["residual"]["columns"][0]["at"] = 17;
+  EXPECT_THROW(read_regression(written), UserError);
+  written = model->written();
+  written["residual"]["shares"].erase(0);
   EXPECT_THROW(read_regression(written), UserError);
   written = model->written();
   written["law"] = {1, 2, 3};

@@ -14,18 +14,28 @@ namespace tandem::stats {
 
 class ResidualFit {
  public:
-  ResidualFit(std::span<const double> rows, std::size_t width, std::size_t main, std::span<const double> sync,
-              std::span<const double> residuals, ResidualProcess& out)
+  ResidualFit(std::span<const double> rows, const ResidualProcess::Columns& columns,
+              std::span<const LawShares> shares, std::span<const double> residuals, ResidualProcess& out)
       : out_(out), count_(residuals.size()) {
     out_ = {};
-    for (std::size_t c = 0; c < width; ++c) add_column(rows, width, c, c == main);
-    merge(sync, residuals);
+    for (std::size_t c = 0; c < columns.width; ++c) {
+      const std::size_t before = out_.columns_.size();
+      add_column(rows, columns.width, c);
+      if (c == columns.main && out_.columns_.size() > before) main_ = before;
+      if (c == columns.replicas && out_.columns_.size() > before) replicas_ = before;
+    }
+    merge(shares, residuals);
   }
 
   void run() {
     set_up_parts();
     if (out_.columns_.empty() || kept_.size() < 3) return finish_without();
     choose();
+    // Stalled runs make all look noisy: chosen again once it is known which they are.
+    doubt_.assign(kept_.size(), 1);
+    doubt(std::min(kept_.size(), ResidualProcess::kScout));
+    choose();
+    doubt_.assign(kept_.size(), 1);
     weigh();
   }
 
@@ -33,7 +43,8 @@ class ResidualFit {
   using Column = ResidualProcess::Column;
   struct Merged {
     std::vector<std::uint32_t> levels{};
-    double sync = 0, mean = 0, count = 0;
+    LawShares share{};
+    double mean = 0, count = 0;
   };
   struct Table {
     std::vector<double> values{};
@@ -42,8 +53,11 @@ class ResidualFit {
   struct Prior {
     double middle, spread;
   };
+  // How far a part reaches along a column: not in it, so far as that column's number says, the same times one
+  // ratio, the main column's or a session's number, or only to rows that have the very same value.
+  enum class Reach { absent, own, scaled, main, drift, exact };
 
-  void add_column(std::span<const double> rows, std::size_t width, std::size_t c, bool is_main) {
+  void add_column(std::span<const double> rows, std::size_t width, std::size_t c) {
     Column column{c, true, 1, {}};
     std::vector<double> values;
     for (std::size_t i = 0; i < count_; ++i) values.push_back(rows[i * width + c]);
@@ -62,12 +76,11 @@ class ResidualFit {
     for (std::size_t i = 0; i < count_; ++i)
       level_at_.push_back(static_cast<std::uint32_t>(
           std::lower_bound(column.levels.begin(), column.levels.end(), values[i]) - column.levels.begin()));
-    if (is_main) main_ = out_.columns_.size();
     out_.columns_.push_back(std::move(column));
   }
 
   // Rows that are alike become one, which is so much surer.
-  void merge(std::span<const double> sync, std::span<const double> residuals) {
+  void merge(std::span<const LawShares> shares, std::span<const double> residuals) {
     std::map<std::vector<std::uint32_t>, std::size_t> seen;
     std::vector<std::vector<double>> repeats;
     const std::size_t columns = out_.columns_.size();
@@ -76,7 +89,7 @@ class ResidualFit {
       for (std::size_t c = 0; c < columns; ++c) levels[c] = level_at_[c * count_ + i];
       const auto [at, fresh] = seen.emplace(levels, kept_.size());
       if (fresh) {
-        kept_.push_back({levels, sync[i], 0, 0}), synced_ = synced_ || sync[i] > 0;
+        kept_.push_back({levels, shares[i], 0, 0}), synced_ = synced_ || shares[i].sync > 0;
         repeats.emplace_back();
       }
       repeats[at->second].push_back(residuals[i]);
@@ -115,35 +128,69 @@ class ResidualFit {
     levels = std::move(needed);
   }
 
-  // Numbers to be chosen: noise, and how much noisier synchronisation is; the size of each part; the lengths
-  // of the part of all columns, that of the main column, and those of the others as a ratio.
+  void add_part(ResidualProcess::Acts acts, Reach of_main, Reach of_others) {
+    out_.parts_.push_back({acts});
+    reach_.emplace_back(out_.columns_.size(), of_others);
+    if (main_ < out_.columns_.size()) reach_.back()[main_] = of_main;
+  }
+
   void set_up_parts() {
     using Acts = ResidualProcess::Acts;
-    const std::size_t columns = out_.columns_.size();
-    const bool apart = main_ < columns && columns > 1;
-    out_.parts_.assign(1, {});
-    if (apart) out_.parts_.resize(3), out_.parts_[1].acts = Acts::on_work;
-    if (apart && synced_) out_.parts_.resize(4), out_.parts_[3].acts = Acts::on_sync;
+    add_part(Acts::everywhere, Reach::own, Reach::own);
+    if (main_ < out_.columns_.size() && out_.columns_.size() > 1) {
+      add_part(Acts::on_work, Reach::main, Reach::absent);
+      add_part(Acts::everywhere, Reach::absent, Reach::scaled);
+      if (synced_) add_part(Acts::on_sync, Reach::absent, Reach::scaled);
+      rough_ = out_.parts_.size();
+      add_part(Acts::on_host, Reach::drift, Reach::exact);
+      if (synced_) add_part(Acts::on_sync, Reach::drift, Reach::exact);
+      if (replicas_ < out_.columns_.size() && out_.columns_.size() > 2) {
+        add_part(Acts::on_work, Reach::exact, Reach::absent);
+        reach_.back()[replicas_] = Reach::exact;
+      }
+    }
+    set_priors();
+  }
+
+  // Numbers to be chosen: noise, and how much noisier synchronisation is; the size of each part; the lengths
+  // of each column, of the main one where it is alone, a ratio for the others then, and along a session.
+  void set_priors() {
     double square = 0;
     for (const auto& each : kept_) square += each.mean * each.mean / static_cast<double>(kept_.size());
     const double typical = 0.5 * std::log(std::max(square, 1e-8));
     prior_ = {{typical - 1, 1.5}, {0, 1.5}};
-    for (std::size_t p = 0; p < out_.parts_.size(); ++p) prior_.push_back({typical - 0.5, 1.5});
-    for (std::size_t c = 0; c < columns; ++c) prior_.push_back({0.7, 1});
-    if (apart) prior_.push_back({-0.5, 1}), prior_.push_back({-0.5, 1});
+    for (std::size_t p = 0; p < out_.parts_.size(); ++p)
+      prior_.push_back({typical - (p < rough_ ? 0.5 : 1.5), 1.5});
+    for (std::size_t c = 0; c < out_.columns_.size(); ++c) prior_.push_back({0.7, 1});
+    if (out_.parts_.size() > 1) prior_.insert(prior_.end(), {{-0.5, 1}, {-0.5, 1}, {1, 1}});
   }
 
   void put(const std::vector<double>& at) {
-    const std::size_t columns = out_.columns_.size(), parts = out_.parts_.size(), lengths = 2 + parts;
+    constexpr double kExact = 1e-6;  // of a deviation
+    const std::size_t columns = out_.columns_.size(), parts = out_.parts_.size(), own = 2 + parts;
     out_.noise_ = std::exp(at[0]), sync_noise_ = std::exp(2 * at[1]);
-    for (std::size_t p = 0; p < parts; ++p) out_.parts_[p].size = std::exp(2 * at[2 + p]);
-    for (auto& part : out_.parts_) part.lengths.assign(columns, 0);
-    for (std::size_t c = 0; c < columns; ++c) out_.parts_[0].lengths[c] = std::exp(at[lengths + c]);
-    if (parts == 1) return;
-    out_.parts_[1].lengths[main_] = std::exp(at[lengths + columns]);
-    for (std::size_t p = 2; p < parts; ++p)
-      for (std::size_t c = 0; c < columns; ++c)
-        if (c != main_) out_.parts_[p].lengths[c] = std::exp(at[lengths + c] + at[lengths + columns + 1]);
+    const auto length = [&](Reach reach, std::size_t c) {
+      switch (reach) {
+        case Reach::own:
+          return std::exp(at[own + c]);
+        case Reach::main:
+          return std::exp(at[own + columns]);
+        case Reach::scaled:
+          return std::exp(at[own + c] + at[own + columns + 1]);
+        case Reach::drift:
+          return std::exp(at[own + columns + 2]);
+        case Reach::exact:
+          return kExact;
+        case Reach::absent:
+          break;
+      }
+      return 0.0;
+    };
+    for (std::size_t p = 0; p < parts; ++p) {
+      out_.parts_[p].size = std::exp(2 * at[2 + p]);
+      out_.parts_[p].lengths.resize(columns);
+      for (std::size_t c = 0; c < columns; ++c) out_.parts_[p].lengths[c] = length(reach_[p][c], c);
+    }
   }
 
   // The covariance of the first n kept rows, noise included; its lower half.
@@ -155,9 +202,9 @@ class ResidualFit {
       for (std::size_t c = 0; c < columns; ++c)
         if (part.lengths[c] > 0) near[c] = closeness(c, part.lengths[c], n);
       for (std::size_t i = 0; i < n; ++i) {
-        const double size = part.size * ResidualProcess::exposure(part.acts, kept_[i].sync);
+        const double size = part.size * ResidualProcess::exposure(part.acts, kept_[i].share);
         for (std::size_t j = 0; j <= i; ++j)
-          line[j] = size * ResidualProcess::exposure(part.acts, kept_[j].sync);
+          line[j] = size * ResidualProcess::exposure(part.acts, kept_[j].share);
         for (std::size_t c = 0; c < columns; ++c) {
           if (near[c].values.empty()) continue;
           const double* to = &near[c].values[kept_[i].levels[c] * near[c].width];
@@ -182,9 +229,8 @@ class ResidualFit {
   }
 
   double noise_of(std::size_t i) const {
-    const double doubt = doubt_.empty() ? 1 : doubt_[i];
-    const double noisier = 1 + sync_noise_ * kept_[i].sync * kept_[i].sync;
-    return out_.noise_ * out_.noise_ * noisier * doubt / kept_[i].count + 1e-10;
+    const double doubt = doubt_.empty() ? 1 : doubt_[i], sync = kept_[i].share.sync;
+    return out_.noise_ * out_.noise_ * (1 + sync_noise_ * sync * sync) * doubt / kept_[i].count + 1e-10;
   }
 
   std::vector<double> means(std::size_t n) const {
@@ -234,23 +280,33 @@ class ResidualFit {
     put(at);
   }
 
-  // Leave-one-out errors say which rows the others contradict; those count less, and the weights follow.
+  // Of the first n kept rows: how much less each counts, so that the least squares of a Gaussian process are
+  // the least |said/measured - 1|. That is a density with the edge of Laplace's, lopsided: a run that took
+  // much longer than the others say counts little, one that was faster a lot.
+  void doubt(std::size_t n) {
+    constexpr int kSweeps = 6;
+    constexpr double kLeast = 0.3;   // no row counts more than three times as much as a usual one
+    constexpr double kFarthest = 2;  // of a logarithm: beyond, a row is as wrong as can be
+    for (int sweep = 0; sweep < kSweeps; ++sweep) {
+      const Cholesky factor(covariance(n), n);
+      if (!factor.ok()) return;
+      const std::vector<double> weights = factor.solve(means(n));
+      for (std::size_t i = 0; i < n; ++i) {
+        const double off = -weights[i] * noise_of(i);  // log(said/measured)
+        const double usual = std::sqrt(2 * noise_of(i) / doubt_[i] * kept_[i].count);
+        doubt_[i] =
+            std::max(kLeast, std::abs(off) / usual) * std::exp(-std::clamp(off, -kFarthest, kFarthest));
+      }
+    }
+  }
+
   void weigh() {
     const std::size_t n = kept_.size();
+    doubt(n);
     const Cholesky factor(covariance(n), n);
     if (!factor.ok()) return finish_without();
-    std::vector<double> weights = factor.solve(means(n));
-    const std::vector<double> precision = factor.inverse_diagonal();
-    doubt_.assign(n, 1);
-    bool doubtful = false;
-    for (std::size_t i = 0; i < n; ++i) {
-      const double off = weights[i] * weights[i] / precision[i];  // squared, in units of its own deviation
-      constexpr double kBelieved = 6;
-      if (off > kBelieved) doubt_[i] = 1 + (off - kBelieved), doubtful = true;
-    }
-    if (doubtful) weights = Cholesky(covariance(n), n).solve(means(n));
-    out_.weights_ = std::move(weights);
-    for (const auto& each : kept_) out_.sync_.push_back(each.sync);
+    out_.weights_ = factor.solve(means(n));
+    for (const auto& each : kept_) out_.shares_.push_back(each.share);
     for (const auto& each : kept_)
       out_.level_of_.insert(out_.level_of_.end(), each.levels.begin(), each.levels.end());
   }
@@ -262,19 +318,22 @@ class ResidualFit {
     out_.noise_ = std::sqrt(square);
   }
 
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   ResidualProcess& out_;
-  std::size_t count_, main_ = static_cast<std::size_t>(-1);
+  std::size_t count_, main_ = kNone, replicas_ = kNone;
+  std::size_t rough_ = kNone;            // the first part that tells rows apart which lie side by side
   std::vector<std::uint32_t> level_at_;  // column after column
   std::vector<Merged> kept_;
+  std::vector<std::vector<Reach>> reach_;  // of each part along each column
   std::vector<Prior> prior_;
   bool synced_ = false;
   double sync_noise_ = 0;
   std::vector<double> doubt_;  // noise of a kept row, as a multiple
 };
 
-void ResidualProcess::fit(std::span<const double> rows, std::size_t width, std::size_t main,
-                          std::span<const double> sync, std::span<const double> residuals) {
-  ResidualFit(rows, width, main, sync, residuals, *this).run();
+void ResidualProcess::fit(std::span<const double> rows, const Columns& columns,
+                          std::span<const LawShares> shares, std::span<const double> residuals) {
+  ResidualFit(rows, columns, shares, residuals, *this).run();
 }
 
 }  // namespace tandem::stats

@@ -1,10 +1,11 @@
 // How long training takes, as a law of physics with a few numbers to be learnt.
 //
 //     step     = (work^g + sync^g)^(1/g)          g: how well the two overlap; 1 not at all, large: fully
-//     work     = (fixed·load + batch·(record/cores + serial)·share + extra)·turns
-//     load     = (1 + (P/room)²)^½                P = cores·jobs/crowd processes: fixed work waits for room
-//     share    = (1 + (P/width)⁴)^¼·(1 + squeeze·(J − 1))      cores and memory shared by J jobs
-//     extra    = process·(P − 1) + neighbour·(J − 1)
+//     work     = (host^h + device^h)^(1/h)·turns  h: how far the host runs ahead of its device, as g
+//     host     = fixed·load + process·(P − 1) + neighbour·(J − 1)
+//     device   = batch·(record/cores + serial)·share
+//     load     = (1 + (P/room)²)^½                P = cores·jobs/crowd processes, J jobs: fixed work waits
+//     for room share    = (1 + (P/width)⁴)^¼·(1 + squeeze·(J − 1))      cores and memory shared by J jobs
 //     turns    = 1 + (crowd − 1)·(waits + stalls·(1 − 1/cores))    threads take turns on a CPU; a team waits
 //                                                 for its last one, so teams lose more
 //     sync     = 2(R − 1)/R · (net³ + bus³)^⅓     a ring over R replicas: its slowest part decides, almost
@@ -33,6 +34,11 @@ struct TrainingRow {
   double crowd = 1;  // threads on the fullest of its CPUs, its own included
 };
 
+// How much longer, in percent, it takes when one part of it takes 1 % longer. They add up to 1.
+struct LawShares {
+  double host = 0, device = 0, sync = 0;
+};
+
 class TrainingLaw {
  public:
   enum Number {
@@ -50,6 +56,7 @@ class TrainingLaw {
     many,
     jitter,
     overlap,
+    ahead,
     startup,
     waits,
     stalls,
@@ -59,9 +66,7 @@ class TrainingLaw {
   // Seconds must be positive. `whole_job`: the rows tell records or epochs, so prefer seconds of jobs.
   void fit(std::span<const TrainingRow> rows, std::span<const double> seconds, bool whole_job);
   double log_seconds(const TrainingRow&) const;
-  // How much longer, in percent, it takes when all synchronisation takes 1 % longer; what is not that is
-  // work.
-  double sync_share(const TrainingRow&) const;
+  LawShares shares(const TrainingRow&) const;
 
   // 0: left out; after them, 1 for seconds of jobs, 0 for seconds of steps.
   std::vector<double> numbers() const;
@@ -72,7 +77,7 @@ class TrainingLaw {
  private:
   friend class LawFit;
   struct Step {
-    double work, sync;
+    double host, device, sync;
   };
   Step parts_of(const TrainingRow&) const;
   double value_[kNumbers] = {};  // 0: left out

@@ -75,6 +75,7 @@ class LawFit {
     scale_of_steps();
     add(TrainingLaw::fixed, step_ - 1, 3);
     if (batches || cores) add(TrainingLaw::record, step_ - 1 - batch_, 3);
+    if (batches) add(TrainingLaw::ahead, -2, 1.5);  // one after the other, unless the rows say so
     if (batches && cores) add(TrainingLaw::serial, step_ - 4 - batch_, 2);
     if (cores || jobs) {
       add(TrainingLaw::room, processes_ + 1, 1.5);

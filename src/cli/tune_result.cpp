@@ -158,8 +158,8 @@ std::string front_rows(const tune::Outcome& found, const spec::TuneJob& job) {
   std::string out = "\n  Pareto front: none of these is beaten in every goal\n";
   for (std::size_t i : found.front) {
     const auto& trial = found.trials[i];
-    out += fmt::format("    trial {:<4} {}   ({})\n", trial.task, goals_text(job, trial.goals),
-                       point_text(trial.hyper));
+    out += fmt::format("    trial {:<4} {}{}\n", trial.task, goals_text(job, trial.goals),
+                       trial.hyper.empty() ? "" : "   (" + point_text(trial.hyper) + ")");
   }
   return out;
 }

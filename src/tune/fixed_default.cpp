@@ -24,8 +24,15 @@ double seconds_on(const EpochRecord& record, const std::vector<ConfigOutcome>& w
   return record.working().value * usual_share(cores) / usual_share(record.granted.cores);
 }
 
-FixedDefault on(int cores, int all, const View& view, JobId id, const WorkOutcomes& works) {
-  const int at_a_time = all / cores;
+// How many trials fit on the machine at once.
+int places(const NodeView& node, const spec::SystemSpace& system, int cores) {
+  const int by_cores = node.capacity.cores / cores;
+  if (system.gpus == 0) return by_cores;
+  const Bytes each = system.gpu_memory > 0 ? node.capacity.gpu_memory / system.gpu_memory : 1;
+  return std::max(std::min(by_cores, static_cast<int>(node.capacity.gpus * each) / system.gpus), 1);
+}
+
+FixedDefault on(int cores, int at_a_time, const View& view, JobId id, const WorkOutcomes& works) {
   FixedDefault fixed{.what = fmt::format("{} at a time, {} each",
                                          at_a_time == 1 ? "one trial" : fmt::format("{} trials", at_a_time),
                                          cores == 1 ? "1 core" : fmt::format("{} cores", cores))};
@@ -51,7 +58,7 @@ std::vector<FixedDefault> fixed_defaults(const View& view, JobId id) {
   const auto best = outcome(view, id);
   std::vector<FixedDefault> out;
   for (int choice : {cores.back(), cores.front()}) {
-    out.push_back(on(choice, view.nodes.front().capacity.cores, view, id, works));
+    out.push_back(on(choice, places(view.nodes.front(), job.system, choice), view, id, works));
     for (const auto& config : best.best_work)
       if (config.system.cores == choice) out.back().epoch = Seconds{config.seconds};
     if (cores.size() == 1) break;

@@ -39,10 +39,10 @@ class Gpus(Case):
         self.assertIn("sees GPU-", self.tandem("logs", run).stdout)
         for epoch in shown["epochs"]:
             self.assertEqual(epoch["metrics"]["limit"], 300)
-            parts = {part["of"]: part for part in epoch["energy"]["parts"]}
+            parts = {part["of"]: part for part in epoch["energy_parts"]}
             self.assertEqual(parts["GPU"]["source"], "nvml recording")
             self.assertIn("model", parts["CPU"]["source"])
-            self.assertAlmostEqual(sum(part["joules"] for part in parts.values()), epoch["energy"]["joules"], places=6)
+            self.assertAlmostEqual(sum(part["joules"] for part in parts.values()), epoch["joules"], places=6)
         self.assertEqual([self.gpus.limit(0), self.gpus.limit(1)], [700, 700], "put back")
         self.assertIn("nvml recording", self.tandem("show", run).stdout)
 

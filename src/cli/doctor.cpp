@@ -102,7 +102,10 @@ std::vector<Probe> programs(const store::Store& store) {
                             ? "this bundle was made without it (`make bundle TRAINER=1`)"
                             : "`make build` makes it")});
   const auto slurm = ask({"sinfo", "--version"});
-  out.push_back({"Slurm", "sinfo", slurm && slurm->first, slurm ? slurm->second : "no sinfo in PATH"});
+  out.push_back({"Slurm", "sinfo", slurm && slurm->first,
+                 !slurm                  ? "no sinfo in PATH"
+                 : slurm->second.empty() ? "sinfo is here, but finds no cluster"
+                                         : slurm->second});
   out.push_back(
       {"store", "sqlite", true, store.folder().string() + (store.warning() ? "; " + *store.warning() : "")});
   return out;

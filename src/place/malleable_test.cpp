@@ -61,8 +61,11 @@ TEST_F(MalleableTest, GpusAreDealtOutOnceAndAHeldTaskKeepsItsOwn) {
   happens(TaskStarted{0, 1, 0, 1, 1, {}});
   happens(EpochEnded{0, 1, 1, {}, Seconds{1}, {}, {}});
   decide(Hold{0, 1});
-  EXPECT_TRUE(step().empty()) << "the held task's weights are on its GPU";
-  happens(TaskEnded{1, 1, {}});
+  decided = step();
+  ASSERT_EQ(decided.size(), 1u)
+      << "the held task's weights are on its GPU: it must go before another can start";
+  EXPECT_EQ(std::get<Stop>(decided[0]).task, 0);
+  happens(TaskEnded{0, 1, {}});
   decided = step();
   ASSERT_EQ(decided.size(), 1u);
   EXPECT_EQ(std::get<Start>(decided[0]).task, 2);

@@ -213,4 +213,4 @@ class Terminal(Case):
         self.assertIn("epoch 5/5", shown.decode(errors="replace"))
         self.assertIn("━", shown.decode(errors="replace"))
         before_the_table = shown.split(b"speaker finished")[0]
-        self.assertTrue(before_the_table.endswith(b"\r\x1b[2K"), "the live line is gone before the table comes")
+        self.assertTrue(before_the_table.endswith(b"\r\x1b[J"), "the live line is gone before the table comes")

@@ -130,7 +130,7 @@ class Calibrating(Case):
         self.assertEqual(len(found["notes"]), 1, "further cores were not measured")
         rows = self.json("sim", here, "--sweep", "batch=64,1024")["rows"]
         self.assertGreater(rows[0]["t_exec"], 0)
-        self.assertGreaterEqual(rows[0]["t_exec"], rows[1]["t_exec"])
+        self.assertGreaterEqual(rows[0]["t_exec"], rows[1]["t_exec"] * (1 - 1e-9))  # they may be the same
 
     def test_what_cannot_be_calibrated_on(self):
         self.json("train", self.speaker_spec())

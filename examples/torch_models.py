@@ -29,7 +29,8 @@ except ImportError:
 class Images:
     """Ten patterns of 32 x 32 in three colours, moved about and buried in noise."""
 
-    def __init__(self, width, device):
+    def __init__(self, width, device, noise):
+        self.noise = noise
         self.patterns = torch.randn(10, 3, 32, 32, generator=torch.Generator().manual_seed(5)).to(device)
         self.device = device
         self.model = nn.Sequential(
@@ -45,7 +46,7 @@ class Images:
     def batch(self, size, generator):
         labels = torch.randint(10, (size,), generator=generator, device=self.device)
         noise = torch.randn(size, 3, 32, 32, generator=generator, device=self.device)
-        return self.patterns[labels] + 3.0 * noise, labels
+        return self.patterns[labels] + self.noise * noise, labels
 
     def loss(self, images, labels):
         scores = self.model(images)
@@ -57,7 +58,7 @@ class Sequences:
 
     LENGTH, WORDS = 128, 64
 
-    def __init__(self, width, device):
+    def __init__(self, width, device, _):
         self.device = device
         self.embed, self.place = nn.Embedding(self.WORDS, width), nn.Embedding(self.LENGTH, width)
         layer = nn.TransformerEncoderLayer(width, max(width // 64, 1), 4 * width, dropout=0.0, batch_first=True, norm_first=True)
@@ -96,16 +97,17 @@ def save(path, state):
     os.replace(beside, path)
 
 
-def main():
+def main(began=lambda: None, more=dict):
+    """`began` is called when everything is ready to train, `more` gives further metrics of an epoch (bench/gpu)."""
     parser = argparse.ArgumentParser()
     parser.add_argument("model", choices=["cnn", "transformer"])
     model = parser.parse_args().model
-    defaults = {"batch_size": 64, "learning_rate": 0.001, "width": 16 if model == "cnn" else 64, "samples": 4096}
+    defaults = {"batch_size": 64, "learning_rate": 0.001, "width": 16 if model == "cnn" else 64, "samples": 4096, "noise": 3.0}
     with tandem.trial(defaults=defaults, epochs=5, can=["threads", "precision"], on_change=lambda s: torch.set_num_threads(s.cores)) as t:
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         torch.set_num_threads(t.system.cores)
         torch.manual_seed(t.seed)
-        task = (Images if model == "cnn" else Sequences)(int(t.hyper["width"]), device)
+        task = (Images if model == "cnn" else Sequences)(int(t.hyper["width"]), device, t.hyper["noise"])
         optimizer = torch.optim.Adam(task.model.parameters(), lr=t.hyper["learning_rate"])
         checkpoint = Path(t.folder) / f"{model}.pt"
         if checkpoint.exists():
@@ -116,6 +118,7 @@ def main():
         else:
             t.resumable(0)
         print(f"{model} on {device}, {t.system}", flush=True)
+        began()
 
         size = int(t.hyper["batch_size"])
         steps = max(int(t.hyper["samples"]) // size, 1)
@@ -136,7 +139,7 @@ def main():
                 with torch.no_grad():
                     judge = torch.Generator(device=device).manual_seed(7)
                     accuracy = torch.stack([task.loss(*task.batch(256, judge))[1] for _ in range(4)]).mean()
-            metrics = {"accuracy": float(accuracy), "loss": float(losses) / steps}
+            metrics = {"accuracy": float(accuracy), "loss": float(losses) / steps, **more()}
             save(checkpoint, {"model": task.model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch, "metrics": metrics})
             t.report(**metrics)
 

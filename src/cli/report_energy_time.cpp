@@ -41,7 +41,8 @@ std::string plot_of(const Tuned& run, const std::vector<tune::ConfigOutcome>& kn
                     text(Joules{*config.joules}), count_text(config.epochs, "epoch", "epochs"));
     plot.dot(config.seconds, *config.joules, config.rank == 0 ? "c1 star" : "c7", about,
              is_chosen(run, config) ? 6 : 4);
-    if (known.size() <= 12) plot.word(config.seconds, *config.joules, name_of(config.system));
+    // Names of neighbours would run into each other: the others are in the table, and under the pointer.
+    if (is_chosen(run, config)) plot.word(config.seconds, *config.joules, name_of(config.system));
   }
   return figure(plot.svg(),
                 "Left is quicker, down draws less. Line: the Pareto front. Large: the chosen one.");

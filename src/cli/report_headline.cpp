@@ -32,8 +32,17 @@ std::string system_list(const Resources& system, const std::string& confidence) 
   std::string out = fmt::format("<dl><dt>cores</dt><dd>{}</dd>", system.cores);
   out +=
       fmt::format("<dt>memory</dt><dd>{}</dd>", system.memory > 0 ? text_bytes(system.memory) : "no limit");
-  out += fmt::format("<dt>speed</dt><dd>{:.0f} % of full</dd></dl>", system.speed * 100);
-  return out + "<p class=\"sub\">" + escape(confidence) + "</p>";
+  out += fmt::format("<dt>speed</dt><dd>{:.0f} % of full</dd>", system.speed * 100);
+  if (system.gpus > 0) {
+    out += fmt::format("<dt>GPUs</dt><dd>{}</dd>", system.gpus);
+    out += fmt::format("<dt>GPU power</dt><dd>{}</dd>",
+                       system.gpu_power.value > 0 ? text(system.gpu_power) : "as it was found");
+    if (system.gpu_clock > 0)
+      out += fmt::format("<dt>GPU clock</dt><dd>{}</dd>", text_frequency(system.gpu_clock));
+  }
+  if (system.precision != Precision::own)
+    out += fmt::format("<dt>precision</dt><dd>{}</dd>", name(system.precision));
+  return out + "</dl><p class=\"sub\">" + escape(confidence) + "</p>";
 }
 
 std::string facts_of(const Tuned& run) {

@@ -110,6 +110,11 @@ std::optional<FormerSetting> read_former(const fs::path& folder, const std::stri
   return std::nullopt;
 }
 
+bool left_behind(const fs::path& folder, const std::string& uuid) {
+  return ::access(former_file(folder, uuid).c_str(), F_OK) == 0 ||
+         ::access(fresh_file(folder, uuid).c_str(), F_OK) == 0;
+}
+
 void remove_former(const fs::path& folder, const std::string& uuid) {
   for (const fs::path& file : {former_file(folder, uuid), fresh_file(folder, uuid)})
     if (::unlink(file.c_str()) != 0 && errno != ENOENT) throw_errno("removing " + file.string());

@@ -37,6 +37,8 @@ void write_former(const std::filesystem::path& folder, const FormerSetting&);
 // nullopt: there is none, or it is of an earlier boot (then it is removed). Throws SystemError where it is
 // there and cannot be trusted: not ours, or not readable.
 std::optional<FormerSetting> read_former(const std::filesystem::path& folder, const std::string& uuid);
+// Whether there is one, or the beginning of one: whoever wrote it was killed before it was whole.
+bool left_behind(const std::filesystem::path& folder, const std::string& uuid);
 void remove_former(const std::filesystem::path& folder, const std::string& uuid);
 
 // Sets the GPU to what it was. "" or why not: try again, a GPU may be busy coming back.

@@ -88,7 +88,7 @@ std::string GpuSettings::name(std::size_t gpu) const {
 // A lock that is held has an owner, or a guardian, who will put things back.
 void GpuSettings::repair(std::size_t gpu) {
   const std::string& uuid = nvml_.gpus()[gpu].uuid;
-  if (!is_plain_uuid(uuid) || ::access(former_file(options_.folder, uuid).c_str(), F_OK) != 0) return;
+  if (!is_plain_uuid(uuid) || !left_behind(options_.folder, uuid)) return;
   Descriptor lock(
       ::open(lock_file(options_.folder, uuid).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;
@@ -100,7 +100,10 @@ std::string GpuSettings::put_leftover_back(std::size_t gpu) {
   const std::string& uuid = nvml_.gpus()[gpu].uuid;
   try {
     const auto former = read_former(options_.folder, uuid);
-    if (!former) return "";
+    if (!former) {
+      remove_former(options_.folder, uuid);  // of one that was not whole: nothing had been changed yet
+      return "";
+    }
     const bool changed = former->unlock || nvml_.power_limit(gpu) != former->watts;
     if (const auto why = put_back(nvml_, *former); !why.empty())
       return fmt::format("{}: a Tandem that was killed (pid {}) changed it, and {} cannot be given back: {}",

@@ -139,6 +139,17 @@ class Guardian(Case):
         if KILLS >= 20:
             self.assertGreater(changed, KILLS // 5, "most kills hit nothing: the test is too lame")
 
+    def test_killed_before_anything_was_changed_leaves_no_file(self):
+        owner = Owner(self)
+        owner.ask("apply 0 300 -")
+        (former,) = (self.folder / "locks").glob("*.former")
+        owner.leave()
+        former.with_name(former.name + ".new").write_text("GPU-00")  # its writer was killed at it
+        following = Owner(self)
+        self.assertEqual(following.said, [], "there was nothing to put back")
+        self.assertTrue(self.back(), f"{self.settings()} {self.leftovers()}")
+        following.leave()
+
     def test_both_killed_at_random_moments_the_next_start_repairs(self):
         repaired = 0
         for i in range(max(KILLS // 3, 1)):

@@ -26,10 +26,7 @@ double seconds_on(const EpochRecord& record, const std::vector<ConfigOutcome>& w
 
 // How many trials fit on the machine at once.
 int places(const NodeView& node, const spec::SystemSpace& system, int cores) {
-  const int by_cores = node.capacity.cores / cores;
-  if (system.gpus == 0) return by_cores;
-  const Bytes each = system.gpu_memory > 0 ? node.capacity.gpu_memory / system.gpu_memory : 1;
-  return std::max(std::min(by_cores, static_cast<int>(node.capacity.gpus * each) / system.gpus), 1);
+  return std::max(std::min(node.capacity.cores / cores, gpu_places(system, node)), 1);
 }
 
 FixedDefault on(int cores, int at_a_time, const View& view, JobId id, const WorkOutcomes& works) {

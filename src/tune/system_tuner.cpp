@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "stats/median.h"
 #include "tune/batches.h"
@@ -51,6 +52,12 @@ spec::SystemSpace on_node(const spec::SystemSpace& space, const NodeView& node) 
   keep_settable(out.gpu_clock, node.capacity.gpu_clock);
   if (space.precision.empty()) out.precision.push_back(Precision::own);
   return out;
+}
+
+int gpu_places(const spec::SystemSpace& space, const NodeView& node) {
+  if (space.gpus == 0) return std::numeric_limits<int>::max();
+  const Bytes on_each = space.gpu_memory > 0 ? node.capacity.gpu_memory / space.gpu_memory : 1;
+  return static_cast<int>(node.capacity.gpus * on_each) / space.gpus;
 }
 
 bool first_of_process(const TaskView& task, std::size_t epoch) {

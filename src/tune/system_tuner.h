@@ -95,6 +95,8 @@ class SystemTuner {
 // What of the spec's system space a node can give; cores that were not in the spec: 1, 2, 4 … and all. Where
 // a GPU's power or clock may not be set, it is left as it is (0).
 spec::SystemSpace on_node(const spec::SystemSpace&, const NodeView&);
+// How many trials the node's GPUs have room for at once; as many as you like where they use none.
+int gpu_places(const spec::SystemSpace&, const NodeView&);
 // Is this epoch the first its process ran?
 bool first_of_process(const TaskView&, std::size_t epoch);
 // The batch size among hyperparameters; 0 where there is none.

@@ -342,13 +342,9 @@ TaskId Tuning::next_task(const View& view, const std::vector<DecisionBody>& out)
 
 // How many more trials find GPUs. Those of held ones can be had: they go on from their checkpoints.
 int Tuning::gpu_places(const View& view, const std::vector<DecisionBody>& out) const {
-  const auto& system = job_.system;
-  if (system.gpus == 0) return std::numeric_limits<int>::max();
+  if (job_.system.gpus == 0) return std::numeric_limits<int>::max();
   int places = 0;
-  for (const auto& node : view.nodes) {
-    const Bytes each = system.gpu_memory > 0 ? node.capacity.gpu_memory / system.gpu_memory : 1;
-    places += static_cast<int>(node.capacity.gpus * each) / system.gpus;
-  }
+  for (const auto& node : view.nodes) places += tune::gpu_places(job_.system, node);
   const auto at_work = [&](TaskId id) { return task_at(view, id).state != TaskState::held; };
   places -= static_cast<int>(std::count_if(view.holding.begin(), view.holding.end(), at_work));
   const auto waits = [&](TaskId id) { return !task_at(view, id).alive; };

@@ -38,7 +38,6 @@ class GpuDesk {
   std::size_t size() const { return gpus_.size(); }
   int free() const;  // nobody is on them
   bool unused(std::size_t gpu) const { return used_[gpu].tasks == 0; }
-  bool shared(std::size_t gpu) const { return used_[gpu].tasks > 1; }
   const LocalGpu& described(std::size_t gpu) const { return gpus_[gpu]; }
   std::vector<std::string> names(const std::vector<std::size_t>&) const;
 

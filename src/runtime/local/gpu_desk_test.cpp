@@ -27,9 +27,7 @@ TEST(GpuDesk, WholeGpusAreNobodyElses) {
 TEST(GpuDesk, SharersFillOneGpuAsFarAsItsMemoryGoes) {
   GpuDesk desk = two();
   EXPECT_EQ(desk.take(kPart), (Taken{{0}}));
-  EXPECT_FALSE(desk.shared(0));
   EXPECT_EQ(desk.take(kPart), (Taken{{0}}));
-  EXPECT_TRUE(desk.shared(0));
   EXPECT_EQ(desk.take(kPart), (Taken{{1}})) << "three times 15 GiB are more than 40";
   EXPECT_EQ(desk.take(kWhole), std::nullopt) << "both have somebody on them";
   desk.give_back({1}, kPart);

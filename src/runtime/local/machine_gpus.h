@@ -33,7 +33,6 @@ class MachineGpus {
   void offer(LocalOptions&, const spec::SystemSpace& asked);
   // What people should know: settings that a killed run had left, or that cannot be set here.
   const std::vector<std::string>& notes() const { return notes_; }
-  const platform::Nvml& nvml() const { return *nvml_; }
 
  private:
   MachineGpus(std::unique_ptr<platform::Nvml>, const Options&);

@@ -4,8 +4,8 @@
     tandem tune examples/torch-cnn-gpu.yaml      one GPU: batch size, precision and power limit
     python3 examples/torch_models.py cnn         on its own
 
-`cnn` tells apart ten kinds of images (a pattern each, under noise); `transformer` learns to go on with a sequence that
-repeats itself. Both make their data themselves, so that nothing has to be downloaded, and both can be made as large as a
+`cnn` tells apart ten kinds of images (a pattern each, under noise); `transformer` learns to go on with sentences in which
+each word follows from the two before. Both make their data themselves, so that nothing has to be downloaded, and both can be made as large as a
 GPU likes (hyper.width). An epoch is always the same number of samples, whatever the batch size.
 """
 
@@ -27,21 +27,23 @@ except ImportError:
 
 
 class Images:
-    """Ten patterns of 32 x 32 in three colours, moved about and buried in noise."""
+    """Ten soft patterns of 32 x 32 in three colours, each buried in noise."""
 
-    def __init__(self, width, device, noise):
-        self.noise = noise
-        self.patterns = torch.randn(10, 3, 32, 32, generator=torch.Generator().manual_seed(5)).to(device)
-        self.device = device
-        self.model = nn.Sequential(
-            nn.Conv2d(3, width, 3, padding=1), nn.ReLU(),
-            nn.Conv2d(width, 2 * width, 3, stride=2, padding=1), nn.ReLU(),
-            nn.Conv2d(2 * width, 2 * width, 3, padding=1), nn.ReLU(),
-            nn.Conv2d(2 * width, 4 * width, 3, stride=2, padding=1), nn.ReLU(),
-            nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(64 * width, 10),
-        ).to(device)
+    JUDGED = 2048  # images that its accuracy is told from
+
+    def __init__(self, hyper, device):
+        width, self.noise, self.device = int(hyper["width"]), hyper["noise"], device
+        coarse = torch.randn(10, 3, 8, 8, generator=torch.Generator().manual_seed(5))
+        self.patterns = F.interpolate(coarse, 32, mode="bilinear").to(device)
+        widths = [(3, width, 1), (width, width, 1), (width, 2 * width, 2), (2 * width, 2 * width, 1), (2 * width, 4 * width, 2), (4 * width, 4 * width, 1)]
+        layers = [layer for wide in widths for layer in self.layer(*wide)]
+        self.model = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(64 * width, 10)).to(device)
         if device.type == "cuda":
             self.model = self.model.to(memory_format=torch.channels_last)
+
+    @staticmethod
+    def layer(of, to, stride):
+        return nn.Conv2d(of, to, 3, stride=stride, padding=1, bias=False), nn.BatchNorm2d(to), nn.ReLU(inplace=True)
 
     def batch(self, size, generator):
         labels = torch.randint(10, (size,), generator=generator, device=self.device)
@@ -53,30 +55,38 @@ class Images:
         return F.cross_entropy(scores.float(), labels), (scores.argmax(1) == labels).float().mean()
 
 
-class Sequences:
-    """The second half of each sequence repeats the first: to go on, look back."""
+class Sentences:
+    """Each word follows from the two before it, nine times of ten: there are words x words rules to find out."""
 
-    LENGTH, WORDS = 128, 64
+    LENGTH, TEXT, JUDGED = 128, 8192, 256  # words, sentences, and those that its accuracy is told from
 
-    def __init__(self, width, device, _):
-        self.device = device
-        self.embed, self.place = nn.Embedding(self.WORDS, width), nn.Embedding(self.LENGTH, width)
+    def __init__(self, hyper, device):
+        width, self.words, self.device = int(hyper["width"]), int(hyper["words"]), device
+        self.embed, self.place = nn.Embedding(self.words, width), nn.Embedding(self.LENGTH, width)
         layer = nn.TransformerEncoderLayer(width, max(width // 64, 1), 4 * width, dropout=0.0, batch_first=True, norm_first=True)
-        self.model = nn.ModuleList([self.embed, self.place, nn.TransformerEncoder(layer, 4), nn.Linear(width, self.WORDS)]).to(device)
+        layers = nn.TransformerEncoder(layer, 4, enable_nested_tensor=False)
+        self.model = nn.ModuleList([self.embed, self.place, layers, nn.Linear(width, self.words)]).to(device)
         self.mask = torch.triu(torch.full((self.LENGTH - 1, self.LENGTH - 1), float("-inf"), device=device), 1)
+        self.text = self.write(torch.Generator().manual_seed(5)).to(device)
+
+    def write(self, generator):
+        rules = torch.randint(self.words, (self.words, self.words), generator=generator)
+        text = torch.randint(self.words, (self.TEXT, self.LENGTH), generator=generator)
+        ruled = torch.rand(self.TEXT, self.LENGTH, generator=generator) < 0.9
+        for at in range(2, self.LENGTH):
+            text[:, at] = torch.where(ruled[:, at], rules[text[:, at - 2], text[:, at - 1]], text[:, at])
+        return text
 
     def batch(self, size, generator):
-        half = torch.randint(self.WORDS, (size, self.LENGTH // 2), generator=generator, device=self.device)
-        whole = torch.cat([half, half], 1)
+        whole = self.text[torch.randint(self.TEXT, (size,), generator=generator, device=self.device)]
         return whole[:, :-1], whole[:, 1:]
 
     def loss(self, words, following):
         embed, place, layers, out = self.model
         positions = torch.arange(words.shape[1], device=self.device)
-        scores = out(layers(embed(words) + place(positions), mask=self.mask))[:, self.LENGTH // 2 :]
-        following = following[:, self.LENGTH // 2 :]
-        right = (scores.argmax(2) == following).float().mean()
-        return F.cross_entropy(scores.float().flatten(0, 1), following.flatten()), right
+        scores = out(layers(embed(words) + place(positions), mask=self.mask))[:, 1:]  # the second word cannot be known
+        right = (scores.argmax(2) == following[:, 1:]).float().mean()
+        return F.cross_entropy(scores.float().flatten(0, 1), following[:, 1:].flatten()), right
 
 
 def numbers(precision, device):
@@ -97,51 +107,86 @@ def save(path, state):
     os.replace(beside, path)
 
 
-def main(began=lambda: None, more=dict):
-    """`began` is called when everything is ready to train, `more` gives further metrics of an epoch (bench/gpu)."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("model", choices=["cnn", "transformer"])
-    model = parser.parse_args().model
-    defaults = {"batch_size": 64, "learning_rate": 0.001, "width": 16 if model == "cnn" else 64, "samples": 4096, "noise": 3.0}
-    with tandem.trial(defaults=defaults, epochs=5, can=["threads", "precision"], on_change=lambda s: torch.set_num_threads(s.cores)) as t:
-        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        torch.set_num_threads(t.system.cores)
-        torch.manual_seed(t.seed)
-        task = (Images if model == "cnn" else Sequences)(int(t.hyper["width"]), device, t.hyper["noise"])
-        optimizer = torch.optim.Adam(task.model.parameters(), lr=t.hyper["learning_rate"])
-        checkpoint = Path(t.folder) / f"{model}.pt"
-        if checkpoint.exists():
-            saved = torch.load(checkpoint, map_location=device)
-            task.model.load_state_dict(saved["model"])
-            optimizer.load_state_dict(saved["optimizer"])
-            t.resumable(saved["epoch"], **saved["metrics"])
-        else:
-            t.resumable(0)
-        print(f"{model} on {device}, {t.system}", flush=True)
-        began()
+class Training:
+    """A task in training, a step at a time, and how good it is."""
 
-        size = int(t.hyper["batch_size"])
-        steps = max(int(t.hyper["samples"]) // size, 1)
-        for epoch in t.remaining():
-            generator = torch.Generator(device=device).manual_seed(1000 * t.seed + epoch)
-            losses = 0.0
-            with numbers(t.system.precision, device):
-                for step in range(steps):
-                    loss, _ = task.loss(*task.batch(size, generator))
-                    optimizer.zero_grad(set_to_none=True)
-                    loss.backward()
-                    optimizer.step()
-                    losses += loss.detach()
-                    if step % 8 == 7:
-                        if device.type == "cuda":
-                            torch.cuda.synchronize()  # what is only queued is not done
-                        t.progress(step + 1, steps)
-                with torch.no_grad():
-                    judge = torch.Generator(device=device).manual_seed(7)
-                    accuracy = torch.stack([task.loss(*task.batch(256, judge))[1] for _ in range(4)]).mean()
-            metrics = {"accuracy": float(accuracy), "loss": float(losses) / steps, **more()}
-            save(checkpoint, {"model": task.model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch, "metrics": metrics})
-            t.report(**metrics)
+    def __init__(self, task, size, learning_rate):
+        self.task, self.size, self.precision = task, size, "own"
+        self.optimizer = torch.optim.Adam(task.model.parameters(), lr=learning_rate)
+
+    def step(self, generator):
+        # Around each step: autocast keeps its copies of the weights until it is left, and would go on with old ones.
+        with numbers(self.precision, self.task.device):
+            loss, _ = self.task.loss(*self.task.batch(self.size, generator))
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+    def accuracy(self):
+        judge = torch.Generator(device=self.task.device).manual_seed(7)
+        self.task.model.eval()
+        with torch.no_grad(), numbers(self.precision, self.task.device):
+            right = torch.stack([self.task.loss(*self.task.batch(256, judge))[1] for _ in range(self.task.JUDGED // 256)]).mean()
+        self.task.model.train()
+        return float(right)
+
+    def state(self):
+        return {"model": self.task.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+
+    def go_on(self, saved):
+        self.task.model.load_state_dict(saved["model"])
+        self.optimizer.load_state_dict(saved["optimizer"])
+
+
+def train(t, model, ready=lambda training: None, more=dict, keep=True):
+    """`t`: a trial of Tandem. bench/gpu: `ready` is called before the first epoch, `more` gives further metrics of an epoch;
+    without `keep` there are no checkpoints."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.set_num_threads(t.system.cores)
+    torch.manual_seed(t.seed)
+    training = Training(TASKS[model](t.hyper, device), int(t.hyper["batch_size"]), t.hyper["learning_rate"])
+    checkpoint = Path(t.folder) / f"{model}.pt"
+    if keep and checkpoint.exists():
+        saved = torch.load(checkpoint, map_location=device)
+        training.go_on(saved)
+        t.resumable(saved["epoch"], **saved["metrics"])
+    elif keep:
+        t.resumable(0)
+    print(f"{model} on {device}, {t.system}", flush=True)
+    training.precision = t.system.precision
+    ready(training)
+    t.ready()
+
+    steps = max(int(t.hyper["samples"]) // training.size, 1)
+    for epoch in t.remaining():
+        generator = torch.Generator(device=device).manual_seed(1000 * t.seed + epoch)
+        losses, training.precision = 0.0, t.system.precision
+        for step in range(steps):
+            losses += training.step(generator)
+            if step % 8 == 7:
+                if device.type == "cuda":
+                    torch.cuda.synchronize()  # what is only queued is not done
+                t.progress(step + 1, steps)
+        metrics = {"accuracy": training.accuracy(), "loss": float(losses) / steps, **more()}
+        if keep:
+            save(checkpoint, {**training.state(), "epoch": epoch, "metrics": metrics})
+        t.report(**metrics)
+
+
+TASKS = {"cnn": Images, "transformer": Sentences}
+DEFAULTS = {
+    "cnn": {"batch_size": 64, "learning_rate": 0.001, "width": 8, "samples": 4096, "noise": 6.0},
+    "transformer": {"batch_size": 16, "learning_rate": 0.001, "width": 64, "samples": 1024, "words": 16},
+}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model", choices=TASKS)
+    model = parser.parse_args().model
+    with tandem.trial(defaults=DEFAULTS[model], epochs=5, can=["threads", "precision"], on_change=lambda s: torch.set_num_threads(s.cores)) as t:
+        train(t, model)
 
 
 if __name__ == "__main__":

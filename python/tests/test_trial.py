@@ -116,6 +116,15 @@ class Inside(unittest.TestCase):
         self.assertEqual(heard[1:], [{"type": "epoch", "epoch": n, "metrics": {"accuracy": n / 10, "loss": 1.0}}
                                      for n in (1, 2, 3)])
 
+    def test_start_up_ends_when_the_program_says_so(self):
+        _, heard = self.played(answer()).run("""
+            import tandem
+            with tandem.trial() as t:
+                t.ready()
+                t.report(accuracy=1)
+            """)
+        self.assertEqual([line["type"] for line in heard], ["ready", "hello", "epoch"])
+
     def test_stop_ends_the_trial_and_the_program_goes_on_after_it(self):
         result, heard = self.played(answer(), answer(stop=True)).run("""
             import tandem

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/past_runs.h"
+#include "tune/goals.h"
 #include "tune/recurring_runs.h"
 
 namespace tandem::cli {
@@ -21,8 +22,10 @@ bool same_training(const spec::TuneJob& a, const spec::TuneJob& b) {
          a.objective.target == b.objective.target && a.objective.goals.front() == b.objective.goals.front();
 }
 
-// Of earlier runs on this type of machine, oldest first.
-void learn_from_past(store::Store& store, const spec::TuneJob& job, tune::Recurring& chooser) {
+// What earlier runs on this type of machine taught, oldest first.
+tune::Recurring learned_from_past(store::Store& store, const spec::TuneJob& job) {
+  tune::RecurringJob recurring = tune::recurring_job_of(job);
+  std::vector<tune::Lesson> lessons;
   const std::string machine = this_machine().type;
   auto runs = store.runs();
   std::reverse(runs.begin(), runs.end());
@@ -32,9 +35,13 @@ void learn_from_past(store::Store& store, const spec::TuneJob& job, tune::Recurr
     if (view.jobs.empty() || !view.jobs.front().tune || !same_training(job, *view.jobs.front().tune))
       continue;
     if (view.nodes.empty() || view.nodes.front().type != machine) continue;
-    for (const auto& lesson : tune::lessons_of(view, 0, chooser.job()))
-      std::visit([&](const auto& learned) { chooser.learn(learned); }, lesson);
+    for (auto& lesson : tune::lessons_of(view, 0, recurring)) lessons.push_back(std::move(lesson));
+    // A second costs what it did last: attempts are stopped by that price.
+    recurring.price = tune::price_of_time(view, view.jobs.front()).watts.value;
   }
+  tune::Recurring chooser(std::move(recurring));
+  for (const auto& lesson : lessons) std::visit([&](const auto& learned) { chooser.learn(learned); }, lesson);
+  return chooser;
 }
 
 }  // namespace
@@ -42,8 +49,7 @@ void learn_from_past(store::Store& store, const spec::TuneJob& job, tune::Recurr
 int run_recurring(store::Store& store, const spec::TuneJob& job, const JsonOption& json,
                   const SessionOptions& options) {
   for (int attempt = 1; attempt <= kMostAttempts; ++attempt) {
-    tune::Recurring chooser(tune::recurring_job_of(job));
-    learn_from_past(store, job, chooser);
+    const tune::Recurring chooser = learned_from_past(store, job);
     const auto proposed = chooser.propose();
     if (const auto* verdict = std::get_if<std::string>(&proposed)) {
       std::cerr << "tandem: " << *verdict << "\n";

@@ -165,6 +165,7 @@ void Loop::measure(Event& event) {
     if (const auto& sliced = view().tasks.at(static_cast<std::size_t>(epoch->task)).sliced;
         sliced && epoch->energy)
       epoch->energy = sum_of(*sliced, *epoch->energy);
+    epoch->startup_energy = reading.startup_energy;
     epoch->profile = std::move(reading.profile);
   } else if (auto* slice = std::get_if<SliceEnded>(&event.body)) {
     slice->energy = ports_.sensor->read(slice->task).energy;

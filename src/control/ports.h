@@ -52,6 +52,7 @@ class Journal {
 struct Reading {
   std::optional<Energy> energy;
   Profile profile;
+  std::optional<Joules> startup_energy{};  // of `energy`, what was used before `started_up`
 };
 
 // Measures tasks. One thread uses it. `attach` comes before the program's first instruction (it waits at a
@@ -67,6 +68,8 @@ class Sensor {
   virtual Reading read(TaskId) = 0;  // since attach or the last read
   // The profile begins anew here: the task was starting up, or waiting, until now. Its energy goes on.
   virtual void restart_profile(TaskId) {}
+  // It was starting up until now: the profile begins anew, and what was used is told apart.
+  virtual void started_up(TaskId task) { restart_profile(task); }
   virtual void detach(TaskId) = 0;
 };
 

@@ -103,6 +103,7 @@ struct EpochEnded {
   std::optional<Energy> energy;  // of the same stretch; none where nothing can tell
   Profile profile;               // of the same stretch without the start-up
   Seconds startup{};             // of `seconds`, what passed before the program was ready (its hello)
+  std::optional<Joules> startup_energy{};  // of `energy`; none where nothing can tell
   bool operator==(const EpochEnded&) const = default;
 };
 

@@ -168,7 +168,7 @@ struct Folder {
     auto& t = task(e.task);
     supersede_from(t, e.epoch);
     t.epochs.push_back({e.epoch, e.attempt, e.metrics, view.now, e.seconds, e.energy, e.profile, t.granted,
-                        e.startup, t.phase, t.work, std::exchange(t.mixed, false)});
+                        e.startup, t.phase, t.work, std::exchange(t.mixed, false), e.startup_energy});
     t.sliced.reset();
     if (!e.energy) {
       t.energy_complete = false;
@@ -316,6 +316,12 @@ bool has_outcome(const DecisionBody& body) {
 }
 
 }  // namespace
+
+std::optional<Joules> EpochRecord::working_energy() const {
+  if (!energy || !energy->complete()) return std::nullopt;
+  if (startup_energy) return std::max(energy->joules - *startup_energy, Joules{});
+  return energy->joules * std::clamp(working().value / std::max(seconds.value, 1e-9), 0.0, 1.0);
+}
 
 Joules TaskView::joules() const {
   Joules sum = joules_between;

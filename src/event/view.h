@@ -39,8 +39,12 @@ struct EpochRecord {
   Phase phase = Phase::none;
   std::int32_t work = -1;
   bool mixed = false;  // it ran in more than one configuration; `granted` is the last
+  std::optional<Joules> startup_energy{};
 
   Seconds working() const { return seconds - startup; }
+  // Without the start-up: where its energy was not told apart, its share is taken to be that of its time.
+  // None where the epoch's energy is not wholly known.
+  std::optional<Joules> working_energy() const;
 };
 
 struct TaskView {

@@ -115,6 +115,21 @@ TEST_F(ViewTest, ANewAttemptThatStartsOverSupersedesItsEpochsButNotTheirEnergy) 
   EXPECT_TRUE(task().energy_complete);
 }
 
+TEST_F(ViewTest, TheEnergyOfTrainingIsWithoutThatOfStartingUp) {
+  const Energy hundred{Joules{100}, "nvml"};
+  happens(TaskStarted{0, 1, start(1), 77, 5, {0, 1}});
+  happens(EpochEnded{0, 1, 1, {}, Seconds{10}, hundred, {}, Seconds{8}, Joules{30}});
+  happens(EpochEnded{0, 1, 2, {}, Seconds{10}, hundred, {}, Seconds{8}});
+  happens(EpochEnded{0, 1, 3, {}, Seconds{10}, hundred, {}});
+  happens(EpochEnded{0, 1, 4, {}, Seconds{10}, std::nullopt, {}});
+  happens(EpochEnded{0, 1, 5, {}, Seconds{10}, sum_of({{"GPU", Joules{30}, "nvml"}, {"CPU"}}), {}});
+  EXPECT_EQ(task().epochs[0].working_energy(), Joules{70});
+  EXPECT_EQ(task().epochs[1].working_energy(), Joules{20}) << "by time, where nothing told them apart";
+  EXPECT_EQ(task().epochs[2].working_energy(), Joules{100});
+  EXPECT_FALSE(task().epochs[3].working_energy());
+  EXPECT_FALSE(task().epochs[4].working_energy()) << "a part is missing";
+}
+
 TEST_F(ViewTest, PartsOfEnergyAddUpByDeviceAndSourceOverAllAttempts) {
   const Energy apart = sum_of({{"GPU", Joules{30}, "nvml"}, {"CPU", Joules{10}, "model", Joules{4}}});
   happens(TaskStarted{0, 1, start(1), 77, 5, {0, 1}});

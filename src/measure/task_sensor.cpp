@@ -26,6 +26,7 @@ std::string TaskSensor::energy_source() const {
 }
 
 std::optional<Watts> TaskSensor::most_power(int gpus) const {
+  if (energy_.machine_has_gpus && energy_.gpus) return energy_.gpus->most(gpus);  // nothing else is counted
   const auto machine = energy_.machine ? energy_.machine->most() : std::nullopt;
   if (!machine || gpus == 0) return machine;
   const auto more = energy_.gpus ? energy_.gpus->most(gpus) : std::nullopt;
@@ -41,7 +42,7 @@ void TaskSensor::attach(TaskId id, std::int64_t pid) {
   attribution_.attach(id);
   idle_.attach(id);
   const auto [it, added] =
-      tasks_.emplace(id, Task{CounterSet(*around_.counters, plan_, pid, now), {}, {}, {}});
+      tasks_.emplace(id, Task{CounterSet(*around_.counters, plan_, pid, now), {}, {}, {}, false, {}});
   update(id, it->second, now);
 }
 
@@ -75,6 +76,12 @@ control::Reading TaskSensor::read(TaskId id) {
   control::Reading reading;
   reading.profile.rates = take_rates(found->second);
   reading.energy = energy_of(id);
+  Task& task = found->second;
+  if (!std::exchange(task.started_up, false)) return reading;
+  const auto startup = std::exchange(task.startup, std::nullopt);
+  if (startup && startup->complete()) reading.startup_energy = startup->joules;
+  reading.energy =
+      startup && reading.energy ? std::optional(sum_of(*startup, *reading.energy)) : std::nullopt;
   return reading;
 }
 
@@ -105,6 +112,17 @@ void TaskSensor::restart_profile(TaskId id) {
   if (found == tasks_.end()) return;
   advance();
   take_rates(found->second);
+}
+
+void TaskSensor::started_up(TaskId id) {
+  const auto found = tasks_.find(id);
+  if (found == tasks_.end()) return;
+  restart_profile(id);
+  Task& task = found->second;
+  auto used = energy_of(id);
+  // It may say so more than once.
+  if (std::exchange(task.started_up, true) && task.startup && used) used = sum_of(*task.startup, *used);
+  task.startup = std::move(used);
 }
 
 Metrics TaskSensor::take_rates(Task& task) {

@@ -48,6 +48,7 @@ class TaskSensor : public control::Sensor {
   // A task that is not attached has an empty reading.
   control::Reading read(TaskId) override;
   void restart_profile(TaskId) override;
+  void started_up(TaskId) override;
   void detach(TaskId) override;
 
   std::string energy_source() const;  // empty: none
@@ -60,6 +61,8 @@ class TaskSensor : public control::Sensor {
     ProcessChannels processes;
     std::map<std::string, GrowingChannel> pressure;
     std::optional<Seconds> cpu_counted;  // by perf, at the last advance
+    bool started_up = false;             // since the last read
+    std::optional<Energy> startup{};     // what that took
   };
 
   void advance();

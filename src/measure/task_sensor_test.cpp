@@ -195,6 +195,29 @@ TEST_F(GpuFixture, AGpuIsSplitEvenlyAmongItsTasksAndAddedToTheirShareOfTheMachin
   EXPECT_NEAR(sensor->read(1).energy->joules.value, 10, 1e-9) << "it has given them back";
 }
 
+// A GPU that waits for its program to load draws a fourth of what it draws in training: by time alone,
+// start-up would be blamed for training's energy.
+TEST_F(GpuFixture, WhatStartingUpTookIsToldApart) {
+  make_with_gpus();
+  second(100, 60, 30);
+  sensor->started_up(1);
+  second(20, 60, 30);
+  sensor->started_up(1);  // it says so again, when it has built its model
+  second(400, 60, 30);
+  const auto first = sensor->read(1);
+  EXPECT_NEAR(first.energy->joules.value, 520 + 90 + 30, 1e-9);
+  ASSERT_TRUE(first.startup_energy);
+  EXPECT_NEAR(first.startup_energy->value, 120 + 60 + 20, 1e-9);
+  second(400, 60, 30);
+  const auto later = sensor->read(1);
+  EXPECT_NEAR(later.energy->joules.value, 400 + 30 + 10, 1e-9);
+  EXPECT_FALSE(later.startup_energy);
+  nvml.failing = {"nvmlDeviceGetTotalEnergyConsumption"};
+  second(1, 1, 1);
+  sensor->started_up(1);
+  EXPECT_FALSE(sensor->read(1).startup_energy) << "a part is missing";
+}
+
 TEST_F(GpuFixture, APartThatFailedIsMissingAndNotNothing) {
   make_with_gpus();
   nvml.failing = {"nvmlDeviceGetTotalEnergyConsumption"};
@@ -234,6 +257,7 @@ TEST_F(GpuFixture, NvmlAloneIsOfItsGpusAlone) {
   second(100, 60, 30);
   EXPECT_NEAR(sensor->read(1).energy->joules.value, 130, 1e-9);
   EXPECT_EQ(sensor->read(1).energy->source, "nvml");
+  EXPECT_EQ(sensor->most_power(1), Watts{700}) << "of what is counted";
   EXPECT_FALSE(sensor->read(3).energy) << "it may not be given what others drew";
 }
 

@@ -13,7 +13,8 @@ constexpr double kOtherMachine = 0.2;  // relative change that is more than nois
 }  // namespace
 
 double EpochCosts::cost(const Cell& cell) const {
-  return job_.energy_weight * cell.joules + (1 - job_.energy_weight) * job_.limits.back() * cell.seconds;
+  const double price = job_.price > 0 ? job_.price : job_.limits.back();
+  return job_.energy_weight * cell.joules + (1 - job_.energy_weight) * price * cell.seconds;
 }
 
 const EpochCosts::Cell* EpochCosts::find(std::int64_t batch, double limit) const {

@@ -75,5 +75,12 @@ TEST(EpochCosts, ASlowerMachineIsSlowerEverywhere) {
   EXPECT_DOUBLE_EQ(costs.find(32, 200)->seconds, 20.5);
 }
 
+TEST(EpochCosts, ASecondCostsItsPrice) {
+  RecurringJob job{.batches = {64}, .default_batch = 64, .limits = {1, 2}, .most_epochs = 5};
+  EXPECT_EQ(EpochCosts(job).cost({.seconds = 3, .joules = 100}), 50 + 3) << "the largest limit";
+  job.price = 700;
+  EXPECT_EQ(EpochCosts(job).cost({.seconds = 3, .joules = 100}), 50 + 1050);
+}
+
 }  // namespace
 }  // namespace tandem::tune

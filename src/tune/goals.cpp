@@ -16,6 +16,12 @@ Joules spent_until(const TaskView& task, std::size_t index) {
 
 }  // namespace
 
+Joules energy_trained_until(const TaskView& task, std::size_t index) {
+  Joules sum;
+  for (std::size_t i = 0; i <= index; ++i) sum += task.epochs[i].working_energy().value_or(Joules{});
+  return sum;
+}
+
 Seconds trained_until(const TaskView& task, std::size_t index) {
   Seconds sum;
   for (std::size_t i = 0; i <= index; ++i) sum += task.epochs[i].working();
@@ -69,7 +75,8 @@ std::optional<std::vector<double>> goal_values(const spec::Objective& objective,
       values.push_back(spent_until(task, index).value);
     } else if (own_cost && measured) {
       values.push_back(
-          cost_of(*objective.cost, spent_until(task, index), trained_until(task, index), price.watts).value);
+          cost_of(*objective.cost, energy_trained_until(task, index), trained_until(task, index), price.watts)
+              .value);
     } else {
       if (missing) *missing = goal.metric;
       return std::nullopt;

@@ -24,8 +24,9 @@ std::string cost_text(const spec::Objective&, const TimePrice&);
 Joules cost_of(const spec::CostWeights&, Joules, Seconds, Watts price);
 
 // The goals' values after the epoch at this index: metrics of the epoch; train_time, energy and cost of the
-// trial up to it. Nothing when the program does not report one of them, or an epoch's energy is not wholly
-// known; that one is then named in `missing`.
+// trial up to it (time and cost without start-up, which is the same whatever is chosen). Nothing when the
+// program does not report one of them, or an epoch's energy is not wholly known; that one is then named in
+// `missing`.
 std::optional<std::vector<double>> goal_values(const spec::Objective&, const TaskView&, std::size_t index,
                                                const TimePrice&, std::string* missing = nullptr);
 bool has_goal(const spec::Objective&, const std::string& metric);
@@ -40,5 +41,7 @@ std::size_t loss_count(const spec::TuneJob&);
 
 // Seconds of training up to and with the epoch at this index, start-up not counted.
 Seconds trained_until(const TaskView&, std::size_t index);
+// Likewise; of epochs whose energy is not wholly known, nothing.
+Joules energy_trained_until(const TaskView&, std::size_t index);
 
 }  // namespace tandem::tune

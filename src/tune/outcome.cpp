@@ -199,10 +199,6 @@ void choose_system(Outcome& out, const spec::TuneJob& job, const View& view,
 
 namespace {
 
-double joules_of(const EpochRecord& record) {
-  return record.energy->joules.value * record.working().value / std::max(record.seconds.value, 1e-9);
-}
-
 // Epochs of one work in one configuration; the first ones of their processes apart (works.h says why).
 struct Epochs {
   std::vector<const EpochRecord*> first, later;
@@ -226,7 +222,7 @@ struct Epochs {
     std::vector<double> off, joules;
     for (const auto* record : records) {
       off.push_back(std::fabs(scale * record->working().value - out.seconds));
-      if (record->energy && record->energy->complete()) joules.push_back(scale * joules_of(*record));
+      if (const auto used = record->working_energy()) joules.push_back(scale * used->value);
     }
     out.spread = stats::median(std::move(off));
     if (!joules.empty()) out.joules = stats::median(std::move(joules));

@@ -33,6 +33,7 @@ void check(const RecurringJob& job) {
     refuse(fmt::format("its default batch size {} is not among its batch sizes: add it", job.default_batch));
   if (!(job.energy_weight >= 0 && job.energy_weight <= 1))
     refuse(fmt::format("the weight of energy is {}: it must be from 0 (only time) to 1", job.energy_weight));
+  if (!(std::isfinite(job.price) && job.price >= 0)) refuse("what a second costs must be in watts, or 0");
   if (job.most_epochs < 1) refuse("it must be allowed at least one epoch");
   if (job.recurrences && *job.recurrences < 1) refuse("it must come at least once");
 }

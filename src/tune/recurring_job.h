@@ -10,11 +10,14 @@
 namespace tandem::tune {
 
 // A training that comes again and again (new data, the same program) and shall reach its target at the least
-// cost: energy_weight · joules + (1 - energy_weight) · largest limit · seconds (Zeus, NSDI'23). In joules.
+// cost: energy_weight · joules + (1 - energy_weight) · price · seconds (Zeus, NSDI'23). In joules.
 struct RecurringJob {
-  std::vector<std::int64_t> batches;          // ascending
-  std::int64_t default_batch = 0;             // the one its authors use
-  std::vector<double> limits;                 // of power, in watts; ascending
+  std::vector<std::int64_t> batches;  // ascending
+  std::int64_t default_batch = 0;     // the one its authors use
+  // Of power, in watts; ascending. Where clocks are chosen too: the settings' numbers, of which limit() knows
+  // no physics.
+  std::vector<double> limits;
+  double price = 0;                           // watts that a second is taken to cost; 0: the largest limit
   double energy_weight = 0.5;                 // 0: only time counts; 1: only energy
   std::int64_t most_epochs = 0;               // an attempt that has not reached the target by then has failed
   std::optional<std::int64_t> recurrences{};  // how often it will come in all, where that is known

@@ -20,6 +20,35 @@ const spec::Parameter& batch_parameter(const spec::TuneJob& job) {
       "hyper.batch_size: a recurring job needs choices to learn about, such as {choice: [64, 128, 256]}");
 }
 
+// Power limits; where clocks are chosen among too, numbers for each limit with each clock.
+std::vector<double> settings_of(const spec::SystemSpace& system) {
+  if (system.gpu_clock.size() < 2)
+    return system.gpu_power.empty() ? std::vector<double>{1} : system.gpu_power;
+  std::vector<double> out;
+  for (std::size_t i = 0; i < system.gpu_clock.size() * std::max<std::size_t>(system.gpu_power.size(), 1);
+       ++i)
+    out.push_back(static_cast<double>(i + 1));
+  return out;
+}
+
+// Which of several ascending choices it ran with: what could not be set ran as the card is, at its highest.
+std::optional<std::size_t> place_among(const std::vector<double>& choices, double value) {
+  if (value <= 0 || choices.empty()) return choices.empty() ? 0 : choices.size() - 1;
+  const auto found = std::find(choices.begin(), choices.end(), value);
+  if (found == choices.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - choices.begin());
+}
+
+std::optional<double> setting_of(const spec::SystemSpace& system, const Resources& granted) {
+  const auto power = place_among(system.gpu_power, granted.gpu_power.value);
+  const auto clock = place_among(system.gpu_clock, granted.gpu_clock);
+  if (!power || !clock) return std::nullopt;
+  const auto all = settings_of(system);
+  return all[system.gpu_clock.size() < 2
+                 ? *power
+                 : *clock * std::max<std::size_t>(system.gpu_power.size(), 1) + *power];
+}
+
 }  // namespace
 
 RecurringJob recurring_job_of(const spec::TuneJob& job) {
@@ -42,8 +71,7 @@ RecurringJob recurring_job_of(const spec::TuneJob& job) {
   const Value& first =
       usual != job.base.hyper.end() ? usual->second : batch_parameter(job).domain.choices.front();
   out.default_batch = static_cast<std::int64_t>(as_number(first).value_or(0));
-  out.limits = job.system.gpu_power;
-  if (out.limits.empty()) out.limits = {1};  // whatever it is: there is nothing to choose
+  out.limits = settings_of(job.system);
   check(out);
   return out;
 }
@@ -70,13 +98,12 @@ std::vector<Lesson> lessons_of(const View& view, JobId id, const RecurringJob& r
   const auto batch = static_cast<std::int64_t>(batch_of(task.trial ? task.trial->hyper : Values{}));
   if (std::count(recurring.batches.begin(), recurring.batches.end(), batch) == 0) return out;
   for (const auto& record : task.epochs) {
-    const double watts = record.granted.gpu_power.value;
-    const double limit = watts > 0 ? watts : recurring.limits.back();
-    const bool known = std::count(recurring.limits.begin(), recurring.limits.end(), limit) > 0;
-    if (!known || record.mixed || !record.energy || !record.energy->complete()) continue;
+    const auto setting = setting_of(job.tune->system, record.granted);
+    const auto used = record.working_energy();
     const double seconds = record.working().value;
-    if (!(seconds > 0) || !(record.energy->joules.value > 0)) continue;
-    out.push_back(EpochSlice{batch, limit, 1, seconds, record.energy->joules.value});
+    if (record.mixed || !setting || !used || !(seconds > 0) || !(used->value > 0)) continue;
+    if (std::count(recurring.limits.begin(), recurring.limits.end(), *setting) == 0) continue;
+    out.push_back(EpochSlice{batch, *setting, 1, seconds, used->value});
   }
   const auto epochs = static_cast<double>(task.epochs.size());
   if (epochs == 0 && job.state != JobState::failed) return out;

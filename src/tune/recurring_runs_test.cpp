@@ -25,6 +25,7 @@ class RecurringRuns : public testing::Test {
     double watts, accuracy;
     std::optional<Energy> energy = Energy{Joules{100}, "nvml"};
     bool mixed = false;
+    double hertz = 0;
   };
   // A run of one attempt, as the journal would have it.
   View ran(std::int64_t batch, const std::vector<Ran>& epochs, JobState state, const std::string& reason) {
@@ -37,7 +38,7 @@ class RecurringRuns : public testing::Test {
     for (const auto& epoch : epochs) {
       EpochRecord record{.epoch = static_cast<std::int64_t>(task.epochs.size()) + 1, .seconds = {2}};
       record.metrics["accuracy"] = epoch.accuracy;
-      record.granted.gpu_power = Watts{epoch.watts};
+      record.granted.gpu_power = Watts{epoch.watts}, record.granted.gpu_clock = epoch.hertz;
       record.energy = epoch.energy, record.mixed = epoch.mixed;
       task.epochs.push_back(record);
     }
@@ -88,6 +89,34 @@ TEST_F(RecurringRuns, ARunTeachesWhatEpochsCostAndHowManyItTook) {
   EXPECT_EQ(std::get<EpochSlice>(learned[0]).joules, 100);
   EXPECT_EQ(std::get<AttemptEnded>(learned[3]).ending, Ending::reached);
   EXPECT_EQ(std::get<AttemptEnded>(learned[3]).epochs, 3);
+}
+
+TEST_F(RecurringRuns, WhatStartingUpTookIsNotAnEpochsCost) {
+  auto view = ran(64, {{700, 0.95}}, JobState::finished, "reached");
+  view.tasks[0].epochs[0].startup = Seconds{1.5};
+  view.tasks[0].epochs[0].startup_energy = Joules{60};
+  const auto slice = std::get<EpochSlice>(lessons(view).at(0));
+  EXPECT_EQ(slice.seconds, 0.5);
+  EXPECT_EQ(slice.joules, 40);
+}
+
+TEST_F(RecurringRuns, ClocksAreSettingsLikePowerLimits) {
+  job_.system.gpu_power = {};
+  job_.system.gpu_clock = {1e9, 1.5e9, 2e9};
+  const auto recurring = recurring_job_of(job_);
+  EXPECT_EQ(recurring.limits.size(), 3u);
+  const Energy energy{Joules{100}, "nvml"};
+  const auto learned = lessons(
+      ran(64, {{0, 0.5, energy, false, 2e9}, {0, 0.6, energy, false, 1.5e9}, {0, 0.95, energy, false, 1.7e9}},
+          JobState::finished, ""));
+  ASSERT_EQ(learned.size(), 3u) << "1.7 GHz is not the job's";
+  EXPECT_EQ(std::get<EpochSlice>(learned[0]).limit, recurring.limits[2]);
+  EXPECT_EQ(std::get<EpochSlice>(learned[1]).limit, recurring.limits[1]);
+  job_.system.gpu_power = {300, 700};
+  EXPECT_EQ(recurring_job_of(job_).limits.size(), 6u) << "each limit with each clock";
+  const auto both = lessons(
+      ran(64, {{300, 0.5, energy, false, 2e9}, {700, 0.95, energy, false, 2e9}}, JobState::finished, ""));
+  EXPECT_NE(std::get<EpochSlice>(both[0]).limit, std::get<EpochSlice>(both[1]).limit);
 }
 
 TEST_F(RecurringRuns, EpochsThatSayNothingOfCostStillCount) {

@@ -215,19 +215,26 @@ double SystemTuner::cost(const Cost& of) const {
   return time_counts_ ? joules * of.seconds : joules;
 }
 
-// What an epoch costs falls and then rises as a GPU is given fewer watts: once the limit above was clearly
-// dearer than a higher one, lower ones are not worth a look.
-bool SystemTuner::past_the_best(const Work& work, const Resources& system) const {
+// What an epoch costs falls and then rises as a GPU is given fewer watts, or a lower clock: once the one
+// above was clearly dearer than a higher one, lower ones are not worth a look. `higher`: from the highest
+// down.
+bool SystemTuner::clearly_rising(const Work& work, const std::vector<Resources>& higher) const {
   std::optional<double> least, nearest;
-  for (auto watts = space_.gpu_power.rbegin(); watts != space_.gpu_power.rend(); ++watts) {
-    if (*watts <= system.gpu_power.value) break;
-    Resources higher = system;
-    higher.gpu_power.value = *watts;
-    if (!work.measured(higher)) continue;
-    nearest = cost(work.cost(higher, warmth()));
+  for (const auto& system : higher) {
+    if (!work.measured(system)) continue;
+    nearest = cost(work.cost(system, warmth()));
     least = std::min(least.value_or(*nearest), *nearest);
   }
   return nearest && *nearest > kClearlyDearer * *least;
+}
+
+bool SystemTuner::past_the_best(const Work& work, const Resources& system) const {
+  std::vector<Resources> watts, clocks;
+  for (auto power = space_.gpu_power.rbegin(); power != space_.gpu_power.rend(); ++power)
+    if (*power > system.gpu_power.value) watts.emplace_back(system).gpu_power.value = *power;
+  for (auto clock = space_.gpu_clock.rbegin(); clock != space_.gpu_clock.rend(); ++clock)
+    if (*clock > system.gpu_clock) clocks.emplace_back(system).gpu_clock = *clock;
+  return clearly_rising(work, watts) || clearly_rising(work, clocks);
 }
 
 SystemPlan SystemTuner::plan_for_energy(const std::vector<Resources>& all, std::int32_t number) const {

@@ -73,6 +73,7 @@ class SystemTuner {
   SystemPlan plan_for_time(const std::vector<Resources>&, std::int32_t work) const;
   std::pair<Resources, Cost> quickest(const Work&, const std::vector<Resources>&) const;
   bool worth_slicing(const Work&) const;
+  bool clearly_rising(const Work&, const std::vector<Resources>& higher) const;
   bool past_the_best(const Work&, const Resources&) const;
   double warmth() const;
   Cost expected(const Work&, const Resources&) const;

@@ -108,6 +108,27 @@ TEST_F(GpuTunerTest, ClocksAreProbedLikePower) {
   EXPECT_EQ(ran.back().gpu_clock, 1.5e9);
 }
 
+TEST_F(GpuTunerTest, ClocksBelowOneThatWasClearlyDearerAreNotTried) {
+  job_.system.gpu_power.clear();
+  job_.system.gpu_clock = {1.0e9, 1.2e9, 1.4e9, 1.6e9, 1.8e9, 2e9};
+  const auto ran = run(8, [](const Resources& r) {
+    return Ran{1, 100 + std::abs(r.gpu_clock - 1.8e9) / 2e7};
+  });
+  for (const auto& r : ran) EXPECT_GE(r.gpu_clock, 1.6e9) << text(r);
+  EXPECT_EQ(ran.back().gpu_clock, 1.8e9);
+}
+
+// A GPU draws little while its program loads: counted with training, the first epoch would look cheap, and
+// the setting it ran in would win.
+TEST_F(GpuTunerTest, WhatStartingUpTookIsNotTheFirstSettingsCost) {
+  Work work(0, {.gpus = 1});
+  EpochRecord first{.epoch = 1, .attempt = 1, .seconds = {10}};
+  first.startup = Seconds{9}, first.startup_energy = Joules{900}, first.energy = Energy{Joules{1400}, "nvml"};
+  first.granted = {.gpus = 1};
+  work.add(first, true);
+  EXPECT_DOUBLE_EQ(*work.cost({.gpus = 1}).joules, 500);
+}
+
 TEST_F(GpuTunerTest, WhatMayNotBeSetIsLeftAsItIs) {
   node_.capacity.gpu_power = {};
   job_.system.gpu_clock = {1e9, 3e9};

@@ -430,11 +430,14 @@ bool Tuning::end_if_due(const View& view, std::vector<DecisionBody>& out) {
 
 Joules Tuning::cost_so_far(const View& view) const {
   Seconds trained;
+  Joules used;
   for (TaskId id : job(view).tasks)
-    if (const auto& task = task_at(view, id); !task.epochs.empty())
+    if (const auto& task = task_at(view, id); !task.epochs.empty()) {
       trained += trained_until(task, task.epochs.size() - 1);
+      used += energy_trained_until(task, task.epochs.size() - 1);
+    }
   const auto weights = job_.objective.cost.value_or(spec::CostWeights{});
-  return cost_of(weights, spent_, trained, price_of_time(view, job(view)).watts);
+  return cost_of(weights, used, trained, price_of_time(view, job(view)).watts);
 }
 
 void Tuning::finish(JobState state, std::string reason, std::vector<DecisionBody>& out) {

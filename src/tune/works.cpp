@@ -23,9 +23,9 @@ void Work::Sums::add(const EpochRecord& record) {
   if (seconds.size() > kRemembered) seconds.erase(seconds.begin());
   doubtful = std::min(doubtful, seconds.size() - 1);
   ++epochs;
-  if (!record.energy || !record.energy->complete()) return;
-  // The start-up's share of the energy is taken to be its share of the time.
-  joules += record.energy->joules.value * std::min(working / std::max(record.seconds.value, 1e-9), 1.0);
+  const auto used = record.working_energy();
+  if (!used) return;
+  joules += used->value;
   ++with_joules;
 }
 

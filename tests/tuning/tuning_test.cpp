@@ -381,7 +381,7 @@ TEST(Tuning, TheWeightsOfCostDecideTheConfiguration) {
     const auto& epochs = run.loop.view().tasks[static_cast<std::size_t>(best.task)].epochs;
     for (std::int64_t i = 0; i < *best.best_epoch; ++i) {
       const auto& record = epochs[static_cast<std::size_t>(i)];
-      sum += energy * record.energy->joules.value + (1 - energy) * 40 * record.working().value;
+      sum += energy * record.working_energy()->value + (1 - energy) * 40 * record.working().value;
     }
     EXPECT_NEAR(best.goals[1], sum, 1e-9);
   }

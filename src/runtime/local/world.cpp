@@ -399,7 +399,7 @@ bool LocalWorld::can_do(Attempted& a) {
 // What it does from here on is training.
 void LocalWorld::is_ready(Attempted& a) {
   a.startup = since(a.stretch_from);
-  if (options_.sensor) options_.sensor->restart_profile(a.task);
+  if (options_.sensor) options_.sensor->started_up(a.task);
 }
 
 void LocalWorld::condemn(Attempted& a, Failure failure, const std::string& detail) {

@@ -4,7 +4,7 @@
     tandem tune examples/torch-cnn-gpu.yaml      one GPU: batch size, precision and power limit
     python3 examples/torch_models.py cnn         on its own
 
-`cnn` tells apart ten kinds of images (a pattern each, under noise); `transformer` learns to go on with sentences in which
+`cnn` tells kinds of images apart (a pattern each, under noise); `transformer` learns to go on with sentences in which
 each word follows from the two before. Both make their data themselves, so that nothing has to be downloaded, and both can be made as large as a
 GPU likes (hyper.width). An epoch is always the same number of samples, whatever the batch size.
 """
@@ -27,17 +27,17 @@ except ImportError:
 
 
 class Images:
-    """Ten soft patterns of 32 x 32 in three colours, each buried in noise."""
+    """Soft patterns of 32 x 32 in three colours, each a kind of its own, buried in noise."""
 
     JUDGED = 2048  # images that its accuracy is told from
 
     def __init__(self, hyper, device):
-        width, self.noise, self.device = int(hyper["width"]), hyper["noise"], device
-        coarse = torch.randn(10, 3, 8, 8, generator=torch.Generator().manual_seed(5))
+        width, self.kinds, self.noise, self.device = int(hyper["width"]), int(hyper["kinds"]), hyper["noise"], device
+        coarse = torch.randn(self.kinds, 3, 8, 8, generator=torch.Generator().manual_seed(5))
         self.patterns = F.interpolate(coarse, 32, mode="bilinear").to(device)
         widths = [(3, width, 1), (width, width, 1), (width, 2 * width, 2), (2 * width, 2 * width, 1), (2 * width, 4 * width, 2), (4 * width, 4 * width, 1)]
         layers = [layer for wide in widths for layer in self.layer(*wide)]
-        self.model = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(64 * width, 10)).to(device)
+        self.model = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(64 * width, self.kinds)).to(device)
         if device.type == "cuda":
             self.model = self.model.to(memory_format=torch.channels_last)
 
@@ -46,7 +46,7 @@ class Images:
         return nn.Conv2d(of, to, 3, stride=stride, padding=1, bias=False), nn.BatchNorm2d(to), nn.ReLU(inplace=True)
 
     def batch(self, size, generator):
-        labels = torch.randint(10, (size,), generator=generator, device=self.device)
+        labels = torch.randint(self.kinds, (size,), generator=generator, device=self.device)
         noise = torch.randn(size, 3, 32, 32, generator=generator, device=self.device)
         return self.patterns[labels] + self.noise * noise, labels
 
@@ -176,7 +176,7 @@ def train(t, model, ready=lambda training: None, more=dict, keep=True):
 
 TASKS = {"cnn": Images, "transformer": Sentences}
 DEFAULTS = {
-    "cnn": {"batch_size": 64, "learning_rate": 0.001, "width": 8, "samples": 4096, "noise": 6.0},
+    "cnn": {"batch_size": 64, "learning_rate": 0.001, "width": 8, "samples": 4096, "kinds": 10, "noise": 6.0},
     "transformer": {"batch_size": 16, "learning_rate": 0.001, "width": 64, "samples": 1024, "words": 16},
 }
 

@@ -35,7 +35,8 @@ tune::Recurring learned_from_past(store::Store& store, const spec::TuneJob& job)
     if (view.jobs.empty() || !view.jobs.front().tune || !same_training(job, *view.jobs.front().tune))
       continue;
     if (view.nodes.empty() || view.nodes.front().type != machine) continue;
-    for (auto& lesson : tune::lessons_of(view, 0, recurring)) lessons.push_back(std::move(lesson));
+    for (auto& lesson : tune::lessons_of(view, 0, job.system, recurring))
+      lessons.push_back(std::move(lesson));
     // A second costs what it did last: attempts are stopped by that price.
     recurring.price = tune::price_of_time(view, view.jobs.front()).watts.value;
   }
@@ -63,7 +64,7 @@ int run_recurring(store::Store& store, const spec::TuneJob& job, const JsonOptio
       if (options.then) options.then(run, view);
       reached = tune::reached_target(view, 0);
     };
-    const int code = run_new(store, tune::attempt_of(job, plan.batch, plan.stop_cost), json, session);
+    const int code = run_new(store, tune::attempt_of(job, plan), json, session);
     if (code == kInterrupted || reached) return code;
     std::cerr << fmt::format("tandem: the target was not reached with batch size {}\n", plan.batch);
   }

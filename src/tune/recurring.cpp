@@ -138,7 +138,7 @@ std::variant<RecurringPlan, std::string> Recurring::propose(const std::vector<st
     if (worth > most) most = worth, chosen = i;
   }
   const auto batch = job_.batches[chosen];
-  RecurringPlan out{batch, limit(batch).watts, stop_cost(batch), chosen != known, {}};
+  RecurringPlan out{batch, limit(batch).watts, stop_cost(batch), chosen != known, {}, settled(batch)};
   out.why = chosen == known
                 ? fmt::format("cheapest known: about {:.3g} J a run", cost)
                 : fmt::format("about {:.3g} J a run, and may be less than the best known ({:.3g} J)",
@@ -163,8 +163,20 @@ std::variant<RecurringPlan, std::string> Recurring::before_any_success() const {
         "choose a target that can be reached, other batch sizes or other learning rates",
         job_.most_epochs);
   const auto batch = job_.batches[*chosen];
-  return RecurringPlan{batch, limit(batch).watts, INFINITY, batch != job_.default_batch,
-                       batch == job_.default_batch ? "the default" : "no batch size reached the target yet"};
+  return RecurringPlan{batch,
+                       limit(batch).watts,
+                       INFINITY,
+                       batch != job_.default_batch,
+                       batch == job_.default_batch ? "the default" : "no batch size reached the target yet",
+                       settled(batch)};
+}
+
+std::optional<double> Recurring::settled(std::int64_t batch) const {
+  const auto best = costs_.best(batch);
+  if (!best) return std::nullopt;
+  const auto at = std::find(job_.limits.begin(), job_.limits.end(), best->limit);
+  if (at != job_.limits.begin() && !costs_.find(batch, *std::prev(at))) return std::nullopt;
+  return best->limit;
 }
 
 Recurring::Limit Recurring::limit(std::int64_t batch) const {

@@ -44,6 +44,9 @@ struct RecurringPlan {
   double stop_cost = 0;    // infinite while nothing better is known
   bool exploring = false;  // not the cheapest known: it may turn out to be
   std::string why;
+  // The cheapest limit, where the next lower one was measured and is dearer (or there is none): what a run in
+  // which nothing is probed should keep to.
+  std::optional<double> settled{};
 };
 
 // One that was measured, for tables: what a run is expected to take.
@@ -114,6 +117,7 @@ class Recurring {
   bool near(std::size_t at) const;
   double runs_to_come() const;
   std::variant<RecurringPlan, std::string> before_any_success() const;
+  std::optional<double> settled(std::int64_t batch) const;
 
   RecurringJob job_;
   EpochCosts costs_;

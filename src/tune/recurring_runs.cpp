@@ -49,6 +49,16 @@ std::optional<double> setting_of(const spec::SystemSpace& system, const Resource
                  : *clock * std::max<std::size_t>(system.gpu_power.size(), 1) + *power];
 }
 
+// Where limits and clocks are both chosen, one number below says nothing of the other: nothing is settled.
+void keep_to(spec::SystemSpace& system, double setting) {
+  if (system.gpu_power.size() > 1 && system.gpu_clock.size() > 1) return;
+  const auto all = settings_of(system);
+  const auto at = static_cast<std::size_t>(std::find(all.begin(), all.end(), setting) - all.begin());
+  if (at == all.size()) return;
+  if (system.gpu_clock.size() > 1) system.gpu_clock = {system.gpu_clock[at]};
+  if (system.gpu_power.size() > 1) system.gpu_power = {system.gpu_power[at]};
+}
+
 }  // namespace
 
 RecurringJob recurring_job_of(const spec::TuneJob& job) {
@@ -90,7 +100,8 @@ bool reached_target(const View& view, JobId id) {
   return false;
 }
 
-std::vector<Lesson> lessons_of(const View& view, JobId id, const RecurringJob& recurring) {
+std::vector<Lesson> lessons_of(const View& view, JobId id, const spec::SystemSpace& system,
+                               const RecurringJob& recurring) {
   std::vector<Lesson> out;
   const auto& job = view.jobs[static_cast<std::size_t>(id)];
   if (job.tasks.empty() || (job.state != JobState::finished && job.state != JobState::failed)) return out;
@@ -98,7 +109,7 @@ std::vector<Lesson> lessons_of(const View& view, JobId id, const RecurringJob& r
   const auto batch = static_cast<std::int64_t>(batch_of(task.trial ? task.trial->hyper : Values{}));
   if (std::count(recurring.batches.begin(), recurring.batches.end(), batch) == 0) return out;
   for (const auto& record : task.epochs) {
-    const auto setting = setting_of(job.tune->system, record.granted);
+    const auto setting = setting_of(system, record.granted);
     const auto used = record.working_energy();
     const double seconds = record.working().value;
     if (record.mixed || !setting || !used || !(seconds > 0) || !(used->value > 0)) continue;
@@ -115,15 +126,17 @@ std::vector<Lesson> lessons_of(const View& view, JobId id, const RecurringJob& r
   return out;
 }
 
-spec::TuneJob attempt_of(const spec::TuneJob& job, std::int64_t batch, double stop_cost) {
+spec::TuneJob attempt_of(const spec::TuneJob& job, const RecurringPlan& plan) {
   spec::TuneJob out = job;
   out.recurring = true;
   out.search.algorithm = "random";
   out.search.trials = 1;
   for (auto& parameter : out.hyper.parameters)
-    if (parameter.name == kBatch) parameter.domain.choices = {batch};
-  if (std::isfinite(stop_cost))
-    out.budget.cost = Joules{std::min(stop_cost, job.budget.cost.value_or(Joules{stop_cost}).value)};
+    if (parameter.name == kBatch) parameter.domain.choices = {plan.batch};
+  if (plan.settled) keep_to(out.system, *plan.settled);
+  if (std::isfinite(plan.stop_cost))
+    out.budget.cost =
+        Joules{std::min(plan.stop_cost, job.budget.cost.value_or(Joules{plan.stop_cost}).value)};
   return out;
 }
 

@@ -19,11 +19,11 @@ using Lesson = std::variant<EpochSlice, AttemptEnded>;
 // In the order in which they happened. An epoch that ran under more than one limit, or whose energy is not
 // known, teaches how many epochs were needed, but not what one costs. Nothing of a run that a person stopped,
 // or that has not ended.
-std::vector<Lesson> lessons_of(const View&, JobId, const RecurringJob&);
+std::vector<Lesson> lessons_of(const View&, JobId, const spec::SystemSpace&, const RecurringJob&);
 
-// One training with this batch size; the power limit is tuned inside its epochs. It ends at the target, or
-// when it has cost `stop_cost` (infinite: never).
-spec::TuneJob attempt_of(const spec::TuneJob&, std::int64_t batch, double stop_cost);
+// One training as planned: its power limit or clock is tuned inside its epochs, until it is settled. It ends
+// at the target, or when it has cost as much as the plan allows.
+spec::TuneJob attempt_of(const spec::TuneJob&, const RecurringPlan&);
 bool reached_target(const View&, JobId);
 
 }  // namespace tandem::tune

@@ -31,7 +31,7 @@ class RecurringRuns : public testing::Test {
   View ran(std::int64_t batch, const std::vector<Ran>& epochs, JobState state, const std::string& reason) {
     View view;
     view.jobs.emplace_back();
-    view.jobs[0].tune = attempt_of(job_, batch, 1000);
+    view.jobs[0].tune = attempt_of(job_, {.batch = batch, .stop_cost = 1000});
     view.jobs[0].state = state, view.jobs[0].reason = reason, view.jobs[0].tasks = {0};
     TaskView task;
     task.trial = TrialPart{.hyper = {{"batch_size", batch}}};
@@ -45,7 +45,9 @@ class RecurringRuns : public testing::Test {
     view.tasks.push_back(task);
     return view;
   }
-  std::vector<Lesson> lessons(const View& view) { return lessons_of(view, 0, recurring_job_of(job_)); }
+  std::vector<Lesson> lessons(const View& view) {
+    return lessons_of(view, 0, job_.system, recurring_job_of(job_));
+  }
 
   spec::TuneJob job_;
 };
@@ -127,6 +129,23 @@ TEST_F(RecurringRuns, EpochsThatSayNothingOfCostStillCount) {
   EXPECT_EQ(std::get<AttemptEnded>(learned[0]).epochs, 3);
 }
 
+TEST_F(RecurringRuns, WhatIsSettledIsNotTriedAgain) {
+  EXPECT_EQ(attempt_of(job_, {.batch = 64, .settled = 500}).system.gpu_power, std::vector<double>{500});
+  job_.system.gpu_power = {700};
+  job_.system.gpu_clock = {1e9, 1.5e9, 2e9};
+  const auto clocks = recurring_job_of(job_).limits;
+  const auto attempt = attempt_of(job_, {.batch = 64, .settled = clocks[1]});
+  EXPECT_EQ(attempt.system.gpu_clock, std::vector<double>{1.5e9});
+  EXPECT_EQ(attempt.system.gpu_power, std::vector<double>{700});
+  // A later run learns from one that kept to a clock.
+  auto view = ran(64, {{700, 0.95, Energy{Joules{100}, "nvml"}, false, 1.5e9}}, JobState::finished, "");
+  view.jobs[0].tune = attempt;
+  EXPECT_EQ(std::get<EpochSlice>(lessons(view).at(0)).limit, clocks[1]);
+  job_.system.gpu_power = {300, 700};
+  EXPECT_EQ(attempt_of(job_, {.batch = 64, .settled = 2}).system.gpu_clock.size(), 3u)
+      << "of two, neither is";
+}
+
 TEST_F(RecurringRuns, EndsAreToldApart) {
   const std::vector<Ran> short_of_it{{700, 0.5}};
   const auto ending = [&](JobState state, const std::string& reason) {
@@ -142,14 +161,16 @@ TEST_F(RecurringRuns, EndsAreToldApart) {
 }
 
 TEST_F(RecurringRuns, AnAttemptIsOneTrainingWithItsBatchSizeAndItsEnd) {
-  const auto attempt = attempt_of(job_, 128, 500);
+  const auto attempt = attempt_of(job_, {.batch = 128, .stop_cost = 500});
   EXPECT_TRUE(attempt.recurring);
   EXPECT_EQ(attempt.search.trials, 1);
   EXPECT_EQ(attempt.hyper.parameters.at(0).domain.choices, (std::vector<Value>{std::int64_t{128}}));
   EXPECT_EQ(attempt.budget.cost, Joules{500});
-  EXPECT_FALSE(attempt_of(job_, 128, std::numeric_limits<double>::infinity()).budget.cost);
+  EXPECT_FALSE(
+      attempt_of(job_, {.batch = 128, .stop_cost = std::numeric_limits<double>::infinity()}).budget.cost);
   job_.budget.cost = Joules{200};
-  EXPECT_EQ(attempt_of(job_, 128, 500).budget.cost, Joules{200}) << "the user's own limit holds";
+  EXPECT_EQ(attempt_of(job_, {.batch = 128, .stop_cost = 500}).budget.cost, Joules{200})
+      << "the user's own limit holds";
 }
 
 }  // namespace

@@ -313,5 +313,20 @@ TEST(Recurring, CellsCarryParetoRanks) {
       EXPECT_FALSE(other.seconds < cell.seconds && other.joules < cell.joules && cell.rank == 0);
 }
 
+TEST(Recurring, ALimitIsSettledWhenTheNextLowerOneIsDearer) {
+  Recurring chooser({.batches = {64}, .default_batch = 64, .limits = {300, 500, 700}, .most_epochs = 9});
+  const auto settled = [&] { return std::get<RecurringPlan>(chooser.propose()).settled; };
+  EXPECT_FALSE(settled());
+  chooser.learn(EpochSlice{64, 700, 1, 1, 700});
+  EXPECT_FALSE(settled()) << "500 W may be cheaper";
+  chooser.learn(EpochSlice{64, 500, 1, 1.1, 500});
+  EXPECT_FALSE(settled());
+  chooser.learn(EpochSlice{64, 300, 1, 2, 590});
+  EXPECT_EQ(settled(), 500);
+  chooser = Recurring(chooser.job());
+  chooser.learn(EpochSlice{64, 300, 1, 1.05, 300});
+  EXPECT_EQ(settled(), 300) << "there is none below";
+}
+
 }  // namespace
 }  // namespace tandem::tune

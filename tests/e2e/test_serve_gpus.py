@@ -10,6 +10,7 @@ import unittest
 from e2e.fake_gpu import FakeGpus
 from e2e.harness import ROOT
 from e2e.serving import ServerCase
+from e2e.test_serve_kill import ServerKill
 
 PROGRAM = str(ROOT / "tests/programs/fake_gpu_training.py")
 # Who finds its GPU taken says so: the lock goes with the process that holds it. Then it waits to be let go.
@@ -208,6 +209,28 @@ network: {kind: star, bandwidth: 1Gb/s, latency: 50us}
         self.let_go("a", "b")
         self.assertEqual(self.until_over(second)["state"], "finished")
         self.no_overlap()
+
+
+@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "two jobs at once need two cores")
+class KilledWithGpus(ServerKill):
+    """The server is killed at seeded moments, also while it sets limits and starts programs."""
+
+    def setUp(self):
+        super().setUp()
+        self.gpus = FakeGpus(self.folder / "gpus", count=2)
+        self.addCleanup(self.gpus.close)
+        self.environment.update(self.gpus.environment)
+
+    def plain(self, *command, **options):
+        own_gpu = 'exec 8> "lock-$CUDA_VISIBLE_DEVICES"; flock -n 8 || echo $CUDA_VISIBLE_DEVICES >> overlaps; '
+        text = super().plain(*command[:2], own_gpu + command[2], **options)
+        return text.replace("memory: 64MiB", "memory: 16MiB, gpus: 1, gpu_power: 300W")
+
+    def test_every_job_ends_once_no_gpu_has_two_and_limits_are_back(self):
+        self.world = ("--world", "local")
+        self.storm(8, 16, seconds_a_job=0.3)
+        self.assertEqual(set(path.name for path in self.folder.glob("lock-GPU*")), {"lock-GPU-00000000-recorded-0", "lock-GPU-00000000-recorded-1"})
+        self.until(lambda: [self.gpus.limit(0), self.gpus.limit(1)] == [700, 700])
 
 
 if __name__ == "__main__":

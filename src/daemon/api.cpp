@@ -153,9 +153,10 @@ class Api {
     for (const auto& [state, count] : jobs_by_state())
       parts_.metrics.gauge("tandem_jobs", "Jobs of this server by state", {{"state", state}})
           .set(static_cast<double>(count));
-    double cores = 0, free = 0, up = 0;
+    double cores = 0, free = 0, up = 0, gpus = 0, free_gpus = 0;
     for (const auto& node : view().nodes) {
       cores += node.capacity.cores, free += std::max(0, node.free_cores);
+      gpus += node.capacity.gpus, free_gpus += std::max(0, node.free_gpus);
       up += node.capacity.cores > 0;
     }
     const auto set = [&](const char* name, const char* help, double value) {
@@ -164,6 +165,8 @@ class Api {
     set("tandem_nodes_up", "Nodes that can run something", up);
     set("tandem_cores", "Cores of the nodes that are up", cores);
     set("tandem_cores_free", "Of these, free", free);
+    set("tandem_gpus", "GPUs of the nodes that are up", gpus);
+    set("tandem_gpus_free", "Of these, free", free_gpus);
     set("tandem_events", "Events in the journal", static_cast<double>(view().events));
     Response out;
     out.content_type = server::Metrics::kContentType;

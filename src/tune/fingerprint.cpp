@@ -38,12 +38,16 @@ Kind kind_of(std::string_view name) {
 
 constexpr std::string_view kOfGpus = "gpu-";
 
-// Shares, and bytes. Floors allow for a card's temperature, and for epochs so short that NVML's last second
-// holds something else too; they were not calibrated on real cards.
-Kind gpu_kind_of(std::string_view name) {
+// Shares, and bytes. Floors allow for a card's temperature, and for how an epoch lies to NVML's clock: its
+// last second may hold something else too, which an epoch of a second shows much and a long one little, and a
+// counter of joules moves in steps. They were not calibrated on real cards.
+Kind gpu_kind_of(std::string_view name, double epoch_seconds) {
+  const auto floor = [&](double always, double of_a_second) {
+    return std::hypot(always, 2 * of_a_second / (1 + epoch_seconds));
+  };
   if (name == "gpu-memory-bytes") return {5e8, 0.1, true};  // what the driver takes for any program
-  if (name == "gpu-power-share") return {0.02, 0.05, true};
-  return {0.05, 0.1, true};
+  if (name == "gpu-power-share") return {0.02, floor(0.05, 0.1), true};
+  return {0.05, floor(0.1, 0.25), true};
 }
 
 // A neighbour may take half of a CPU; then an epoch's CPU time grows by a fifth too.
@@ -125,7 +129,7 @@ Fingerprint gpu_fingerprint(const KnownWork& work) {
   if (work.reference.gpus == 0 || work.reference.gpu_memory > 0) return features;
   for (const auto& [name, rate] : work.rates) {
     if (!name.starts_with(kOfGpus) || !usable(rate)) continue;
-    const Kind kind = gpu_kind_of(name);
+    const Kind kind = gpu_kind_of(name, epoch_seconds(work));
     const double deviation = log_deviation(find(work.spread, name.c_str()).value_or(0), rate + kind.unit);
     features[name] = {std::log(rate + kind.unit), deviation, kind.floor, rate <= 0};
   }

@@ -305,6 +305,16 @@ TEST_P(EverySimilarity, GpusTellApartWhatTheCpuCannot) {
   }
 }
 
+// An epoch of a second may begin in the middle of what NVML calls the last second.
+TEST_P(EverySimilarity, ShortEpochsAreForgivenWhatNvmlsClockDoesToThem) {
+  const Metrics cut =
+      changed(kComputeBound, {{"gpu-busy", 0.65}, {"gpu-memory-busy", 0.2}, {"gpu-power-share", 0.86}});
+  KnownWork whole = on_gpu(kComputeBound, 1), cut_short = on_gpu(cut, 2);
+  EXPECT_TRUE(alike({whole}, cut_short));
+  for (KnownWork* work : {&whole, &cut_short}) work->measured.front().seconds = 30;
+  EXPECT_FALSE(alike({whole}, cut_short)) << "in half a minute it would not have been cut";
+}
+
 TEST_P(EverySimilarity, AlikeOnTheGpuIsNotEnough) {
   KnownWork other = on_gpu(kComputeBound, 3);
   for (const auto& [name, rate] : kTinyNetwork) other.rates[name] = rate;

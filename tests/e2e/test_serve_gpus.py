@@ -30,11 +30,11 @@ class ServeGpus(ServerCase):
         for gpu, watts in enumerate(self.FORMER):
             self.gpus.set_limit(gpu, watts)
 
-    def waiting_job(self, name, system="gpus: 1"):
+    def waiting_job(self, name, system="gpus: 1", extra=""):
         """It runs until it is let go."""
         words = json.dumps(["sh", "-c", SCRIPT, name])
         return self.submit(f"kind: train\nname: {name}\nprogram: {{command: {words}, plain: true}}\n"
-                           f"system: {{cores: 1, memory: 16MiB, {system}}}\n")
+                           f"system: {{cores: 1, memory: 16MiB, {system}}}\n{extra}\n")
 
     def let_go(self, *names):
         for name in names:
@@ -176,6 +176,19 @@ class ServeGpus(ServerCase):
         self.let_go("a")
         done = self.until_over(search)
         self.assertEqual(done["state"], "finished", done["reason"])
+
+    def test_a_trial_that_makes_room_goes_on_when_it_can(self):
+        self.serve("--no-port", "--policy", "preempt-resume")
+        more = "hyper: {rate: {choice: [1, 2]}}\nsearch: {algorithm: random, trials: 1, max_epochs: 4}\nobjective: {maximise: accuracy}"
+        search = self.submit(self.training("{cores: 1, gpus: 2}", more, products=150, kind="tune"))
+        self.until(lambda: self.job(search)["reported"] >= 1)
+        urgent = self.waiting_job("a", "gpus: 1", "place: {priority: 5}")
+        self.until_running(urgent)
+        self.assertEqual(self.state(search), "queued")
+        self.let_go("a")
+        done = self.until_over(search)
+        self.assertEqual((done["state"], done["attempts"]), ("finished", 2), done["reason"])
+        self.assertEqual(done["tasks"][0]["epochs"][-1]["epoch"], 4)
 
     def test_a_search_tries_limits_within_its_trials(self):
         # The recording: 1 500 products take 1 700 J at 700 W, 1 644 J at 300 W, 2 037 J at 200 W.

@@ -225,7 +225,7 @@ std::vector<Consideration> Round::consider_types(TaskId id, const TaskWish& wish
   return out;
 }
 
-// "1 GPU asked for, 0 of 2 free": of what no node of the type has enough now.
+// Of what no node of the type has enough now.
 std::string Round::shortage(const TaskWish& wish, std::uint32_t type) const {
   Amount most;  // free on any of them
   for (std::uint32_t index = 0; index < cluster_.nodes[type].size(); ++index) {
@@ -236,18 +236,21 @@ std::string Round::shortage(const TaskWish& wish, std::uint32_t type) const {
     most.memory = std::max(most.memory, free.memory);
     most.gpus = std::max(most.gpus, free.gpus);
   }
-  const Amount& all = cluster_.types[type].node;
+  return what_is_short(wish.part, most, cluster_.types[type].node);
+}
+
+std::string what_is_short(const Amount& asked, const Amount& free, const Amount& all) {
   std::vector<std::string> out;
-  if (most.milli_cores < wish.part.milli_cores)
-    out.push_back(fmt::format(
-        "{:g} cores asked for, {:g} of {:g} free", static_cast<double>(wish.part.milli_cores) / 1000,
-        static_cast<double>(most.milli_cores) / 1000, static_cast<double>(all.milli_cores) / 1000));
-  if (most.memory < wish.part.memory)
-    out.push_back(fmt::format("{} asked for, {} of {} free", text_bytes(wish.part.memory),
-                              text_bytes(most.memory), text_bytes(all.memory)));
-  if (most.gpus < wish.part.gpus)
-    out.push_back(fmt::format("{} GPU{} asked for, {} of {} free", wish.part.gpus,
-                              wish.part.gpus == 1 ? "" : "s", most.gpus, all.gpus));
+  const auto cores = [](const Amount& amount) { return static_cast<double>(amount.milli_cores) / 1000; };
+  if (free.milli_cores < asked.milli_cores)
+    out.push_back(fmt::format("{:g} core{} asked for, {:g} of {:g} free", cores(asked),
+                              asked.milli_cores == 1000 ? "" : "s", cores(free), cores(all)));
+  if (free.memory < asked.memory)
+    out.push_back(fmt::format("{} asked for, {} of {} free", text_bytes(asked.memory),
+                              text_bytes(free.memory), text_bytes(all.memory)));
+  if (free.gpus < asked.gpus)
+    out.push_back(fmt::format("{} GPU{} asked for, {} of {} free", asked.gpus, asked.gpus == 1 ? "" : "s",
+                              free.gpus, all.gpus));
   return join(out, "; ");
 }
 

@@ -16,6 +16,9 @@ struct Learnt {
   const JobClasses& classes;
 };
 
+// "1 GPU asked for, 0 of 2 free": what stands in the way; "" where nothing does.
+std::string what_is_short(const Amount& asked, const Amount& free, const Amount& all);
+
 class Round {
  public:
   Round(const place::Policy&, std::uint64_t seed, const Learnt&, const View&);

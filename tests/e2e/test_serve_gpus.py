@@ -17,6 +17,18 @@ PROGRAM = str(ROOT / "tests/programs/fake_gpu_training.py")
 SCRIPT = ('echo "sees [$CUDA_VISIBLE_DEVICES] of $TANDEM_GPUS"; exec 9> "lock-$CUDA_VISIBLE_DEVICES"; '
           'flock -n 9 || { echo $0 >> overlaps; exit 1; }; echo $0 >> starts; until [ -e go-$0 ]; do sleep 0.02; done')
 
+# One node has a GPU, one has none.
+SPLIT = """\
+kind: cluster
+name: split
+devices:
+  core: {kind: cpu, cores: 2, clock: 2GHz, memory: 128MiB}
+  card: {kind: gpu, cores: 100, clock: 1GHz, memory: 1GiB, flops_a_cycle: 2}
+node_types: {with: {devices: {core: 1, card: 1}}, without: {devices: {core: 1}}}
+nodes: {without: 1, with: 1}
+network: {kind: star, bandwidth: 1Gb/s, latency: 50us}
+"""
+
 
 @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "two jobs at once need two cores")
 class ServeGpus(ServerCase):
@@ -166,6 +178,12 @@ class ServeGpus(ServerCase):
         self.assertIn("stays as it is", done.stderr)
         self.assertEqual(self.job(0)["tasks"][0]["epochs"][0]["metrics"]["limit"], self.FORMER[0])
 
+    def test_where_nothing_is_set_that_is_said_too(self):
+        self.serve("--no-port", "--world", "sim", "--nodes", self.spec(SPLIT, "split.yaml"))
+        status, job = self.ask("POST", "/v1/jobs", {"spec": self.training("{gpus: 1, gpu_power: 300W}", "hyper: {epochs: 1}")})
+        self.assertEqual(status, 201, job)
+        self.assertIn("not set in the world sim", " ".join(job["notes"]))
+
     def test_a_search_whose_held_trials_keep_all_gpus_goes_on(self):
         self.serve("--no-port", "--policy", "fifo")
         holds = self.waiting_job("a", "gpus: 2")
@@ -203,16 +221,7 @@ class ServeGpus(ServerCase):
         self.until(lambda: self.gpus.limit(0) == 700)  # a search is over before its last program has ended
 
     def test_nodes_of_a_split_machine_have_their_own(self):
-        nodes = self.spec("""\
-kind: cluster
-name: split
-devices:
-  core: {kind: cpu, cores: 2, clock: 2GHz, memory: 128MiB}
-  card: {kind: gpu, cores: 100, clock: 1GHz, memory: 1GiB, flops_a_cycle: 2}
-node_types: {with: {devices: {core: 1, card: 1}}, without: {devices: {core: 1}}}
-nodes: {without: 1, with: 1}
-network: {kind: star, bandwidth: 1Gb/s, latency: 50us}
-""", "split.yaml")
+        nodes = self.spec(SPLIT, "split.yaml")
         self.serve("--no-port", "--nodes", nodes)
         first, second = self.waiting_job("a"), self.waiting_job("b")
         self.until_running(first)

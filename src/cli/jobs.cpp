@@ -69,6 +69,7 @@ int submit(const Options& options) {
       std::cout << fmt::format("Job {} ({}) is {}.\n", job["job"].get<int>(), word(job["name"]),
                                word(job["state"]))
                 << std::flush;
+    for (const auto& note : job.value("notes", json::array())) std::cerr << "tandem: " << word(note) << "\n";
     if (const auto foreseen = foresee(options.server, text, file, job["job"].get<int>())) {
       std::cerr << "tandem: " << foreseen->words << "\n";
       job["predicted"] = foreseen->json;
@@ -87,10 +88,16 @@ int submit(const Options& options) {
   return !well ? kTrouble : all_queued ? kDone : kAnswerIsNo;
 }
 
-// "n1", or of a gang "n1 and 2 more".
+// "n1", of a gang "n1 and 2 more", with GPUs "n1, GPU 0 and 3".
 std::string where_is(const json& job) {
-  if (!job.contains("nodes")) return word(job["node"]);
-  return fmt::format("{} and {} more", word(job["node"]), job["nodes"].size() - 1);
+  std::string out = word(job["node"]);
+  if (job.contains("nodes")) out += fmt::format(" and {} more", job["nodes"].size() - 1);
+  std::string before = ", GPU ";
+  for (const auto& gpu : job.value("gpus", json::array())) {
+    out += before + std::to_string(gpu.get<int>());
+    before = " and ";
+  }
+  return out;
 }
 
 std::string asks_for(const json& job) {
@@ -199,7 +206,9 @@ std::string considered(const json& why) {
          refused.empty() || refused == "no room now" ? fmt::format("{:.3f}", c["score"].get<double>()) : "-",
          expected_time(c),
          c["expected_joules"].is_number() ? text(Joules{c["expected_joules"].get<double>()}) : "not known",
-         refused.empty() ? word(c["why"]).empty() ? "has room" : word(c["why"]) : refused});
+         refused.empty()          ? word(c["why"]).empty() ? "has room" : word(c["why"])
+                  : word(c["why"]).empty() ? refused
+                                  : refused + ": " + word(c["why"])});
   }
   return columns(rows);
 }

@@ -56,6 +56,7 @@ int serve(Options& options) {
   }
   wish.world.trainer = trainer_program().string();
   wish.world.programs = own_folder();
+  wish.world.guardian = guardian_program();
   wish.catalogue = catalogue();
   const auto machine = take_machine(options, wish.name);
   daemon::Daemon server(store, wish);

@@ -263,8 +263,11 @@ NodeView this_machine() {
   node.capacity = {static_cast<int>(topology.cpus.size()), topology.memory, 1.0};
   node.type = fmt::format("{}, {} cores", topology.model, topology.cpus.size());  // as the local world has it
   std::string why;
-  if (const auto nvml = platform::Nvml::open(why))
-    local::add_gpus(local::gpus_of(*nvml), node.capacity, node.type);
+  if (const auto nvml = platform::Nvml::open(why)) {
+    const auto gpus = local::gpus_of(*nvml);
+    local::add_gpus(gpus, node.capacity);
+    node.type = local::type_with(node.type, gpus);
+  }
   return node;
 }
 

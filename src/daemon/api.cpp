@@ -50,10 +50,14 @@ class Api {
       throw Refusal(400, "\"folder\" must be an absolute path");
     if (parts_.loop.view().jobs.size() >= kMostJobs)
       throw Refusal(507, "this server's journal holds a million jobs: start one of another name");
-    const JobId id = submit(spec, folder, printable(word("file").empty() ? "spec" : word("file"), 200));
+    std::vector<std::string> notes;
+    const JobId id =
+        submit(spec, folder, printable(word("file").empty() ? "spec" : word("file"), 200), notes);
     parts_.log.info("job submitted",
                     {{"job", id}, {"name", parts_.loop.view().jobs[static_cast<std::size_t>(id)].spec.name}});
-    auto response = json_response(job_json(view(), view().jobs[static_cast<std::size_t>(id)]), 201);
+    auto answer = job_json(view(), view().jobs[static_cast<std::size_t>(id)]);
+    answer["notes"] = notes;
+    auto response = json_response(answer, 201);
     response.headers["Location"] = fmt::format("/v1/jobs/{}", id);
     return response;
   }
@@ -149,9 +153,10 @@ class Api {
     for (const auto& [state, count] : jobs_by_state())
       parts_.metrics.gauge("tandem_jobs", "Jobs of this server by state", {{"state", state}})
           .set(static_cast<double>(count));
-    double cores = 0, free = 0, up = 0;
+    double cores = 0, free = 0, up = 0, gpus = 0, free_gpus = 0;
     for (const auto& node : view().nodes) {
       cores += node.capacity.cores, free += std::max(0, node.free_cores);
+      gpus += node.capacity.gpus, free_gpus += std::max(0, node.free_gpus);
       up += node.capacity.cores > 0;
     }
     const auto set = [&](const char* name, const char* help, double value) {
@@ -160,6 +165,8 @@ class Api {
     set("tandem_nodes_up", "Nodes that can run something", up);
     set("tandem_cores", "Cores of the nodes that are up", cores);
     set("tandem_cores_free", "Of these, free", free);
+    set("tandem_gpus", "GPUs of the nodes that are up", gpus);
+    set("tandem_gpus_free", "Of these, free", free_gpus);
     set("tandem_events", "Events in the journal", static_cast<double>(view().events));
     Response out;
     out.content_type = server::Metrics::kContentType;
@@ -178,18 +185,43 @@ class Api {
     return out;
   }
 
-  JobId submit(const std::string& text, const std::string& folder, const std::string& file) const {
+  // What cannot be had here is said before the job is in the journal. UserError; notes of what it runs
+  // without.
+  std::vector<std::string> check_gpus(const spec::TrainJob& job,
+                                      const std::optional<spec::TuneJob>& tune) const {
+    const auto asked = local::gpus_asked_by(job, tune);
+    if (asked.gpu_memory > 0)
+      throw UserError(
+          "system.gpu_memory: a server hands out whole GPUs, which nobody shares; leave it out, or share "
+          "them "
+          "among the trials of one search with `tandem tune` on that machine");
+    if (asked.gpus > 0 && job.nodes > 1 && parts_.world == "local")
+      throw UserError(
+          "system.nodes: jobs of several nodes get no GPUs on this machine (--world local); leave "
+          "system.gpus "
+          "or system.nodes out");
+    if (parts_.gpus) return parts_.gpus->check(asked);
+    if (asked.gpu_power.empty() && asked.gpu_clock.empty()) return {};
+    return {fmt::format("its GPUs stay as they are: system.gpu_power and gpu_clock are not set {}",
+                        parts_.world == "local" ? "where NVML shows none (`tandem doctor`)"
+                                                : "in the world " + parts_.world)};
+  }
+
+  JobId submit(const std::string& text, const std::string& folder, const std::string& file,
+               std::vector<std::string>& notes) const {
     const auto in = [&](spec::Program& program) {
       if (program.folder.empty()) program.folder = folder;
     };
     if (spec::kind_of(text) == "tune") {
       auto job = spec::require_tune(text, file, parts_.catalogue);
+      notes = check_gpus(job.base, job);
       in(job.base.program);
       std::string machine;
       if (!view().nodes.empty()) machine = view().nodes.front().type;
       return parts_.loop.submit(job, {"store", parts_.store.knowledge(machine)});
     }
     auto job = spec::require_train(text, file, parts_.catalogue);
+    notes = check_gpus(job, std::nullopt);
     in(job.program);
     return parts_.loop.submit(job);
   }

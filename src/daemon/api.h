@@ -20,6 +20,7 @@
 #include "base/catalogue.h"
 #include "control/loop.h"
 #include "place/scheduler.h"
+#include "runtime/local/machine_gpus.h"
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/router.h"
@@ -34,6 +35,7 @@ struct ApiParts {
   std::string world, policy;
   std::filesystem::path folder;  // the run's: task-N/output.log
   const place::Scheduler& scheduler;
+  const local::MachineGpus* gpus;  // null: the world has none that Tandem hands out
   const Catalogue& catalogue;
   server::Log& log;
   server::Metrics& metrics;

@@ -134,6 +134,8 @@ class Daemon::Impl {
     wish.run = run_.id;
     wish.folder = store.run_folder(run_.id);
     hosted_ = make_world(wish);
+    if (hosted_.gpus)
+      for (const auto& note : hosted_.gpus->notes()) log_.warning("GPUs", {{"note", note}});
     auto policies = policies_of(run_);
     const auto& scheduler = static_cast<const place::Scheduler&>(*policies.back());
     loop_.emplace(control::Ports{*hosted_.world, *journal_, hosted_.sensor.get(), &reporter_},
@@ -180,7 +182,7 @@ class Daemon::Impl {
     options.wake = hosted_.interrupt;
     http_.emplace(std::move(options),
                   make_router({*loop_, store, run_.id, options_.world.world, options_.policy, folder,
-                               scheduler, options_.catalogue, log_, metrics_, wall()}),
+                               scheduler, hosted_.gpus.get(), options_.catalogue, log_, metrics_, wall()}),
                   server::Token::load_or_create(token_file(store)), log_, metrics_);
     json addresses = json::array();
     for (const auto& address : http_->addresses()) addresses.push_back(server::text(address));

@@ -1,5 +1,7 @@
 #include "daemon/describe.h"
 
+#include <set>
+
 #include "event/codec.h"
 
 namespace tandem::daemon {
@@ -45,6 +47,15 @@ json energy_json(const View& view, const JobView& job) {
   return {{"joules", sum.value}, {"source", source}, {"complete", complete}, {"parts", parts_json(parts)}};
 }
 
+// Of all its trials, those that have a process now.
+json gpus_of(const View& view, const JobView& job) {
+  std::set<int> numbers;
+  for (const TaskId id : job.tasks)
+    if (const auto& task = view.tasks[static_cast<std::size_t>(id)]; task.alive && task.gpus_held > 0)
+      numbers.insert(task.gpus.begin(), task.gpus.end());
+  return numbers;
+}
+
 json node_names(const View& view, const TaskView& task) {
   json out = json::array();
   task.each_node([&](NodeId node) { out.push_back(view.nodes[static_cast<std::size_t>(node)].name); });
@@ -81,6 +92,7 @@ json job_json(const View& view, const JobView& job) {
            {"resources", to_json(job.spec.system)},
            {"deadline", nullptr},
            {"node", nullptr},
+           {"gpus", gpus_of(view, job)},
            {"started", nullptr},
            {"ended", over ? json(job.finished_at.value) : json(nullptr)},
            {"attempts", task ? task->attempt : 0},
@@ -109,6 +121,7 @@ json whole_job_json(const View& view, const JobView& job) {
              {"attempt", task.attempt},
              {"granted", to_json(task.granted)},
              {"cpus", task.cpus},
+             {"gpus", task.gpus},
              {"epochs", json::array()}};
     if (task.attempt > 0) row["node"] = view.nodes[static_cast<std::size_t>(task.node)].name;
     if (!task.more.empty()) row["nodes"] = node_names(view, task);

@@ -154,11 +154,14 @@ HostedWorld local_world(const WorldWish& wish) {
   options.output_each = true;
   options.environment["PATH"] =
       (::getenv("PATH") ? std::string(::getenv("PATH")) + ":" : "") + wish.programs.string();
+  HostedWorld out;
+  out.gpus = local::MachineGpus::open({.guardian = wish.guardian, .log = wish.folder / "guardian.log"});
+  if (out.gpus) out.gpus->offer_to_all(options);
   if (!wish.nodes.empty())
-    options.nodes = local_nodes(spec::load_cluster(wish.nodes), options.topology, options.topology.memory);
+    options.nodes = local_nodes(spec::load_cluster(wish.nodes), options.topology, options.topology.memory,
+                                options.gpus.size());
   measure::SensorOptions sensing{.energy = {}};
   sensing.around.cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  HostedWorld out;
   out.sensor = std::make_unique<measure::TaskSensor>(sensing);
   options.sensor = out.sensor.get();
   std::vector<WatchedNode> watched;
@@ -240,9 +243,9 @@ HostedWorld simulated_world(const WorldWish& wish) {
 }  // namespace
 
 std::vector<local::LocalNode> local_nodes(const spec::Cluster& cluster, const platform::Topology& topology,
-                                          Bytes memory) {
+                                          Bytes memory, std::size_t gpus) {
   std::vector<local::LocalNode> out;
-  std::size_t next = 0;
+  std::size_t next = 0, next_gpu = 0;
   Bytes used = 0;
   for (const auto& [type, count, size] : sized(cluster)) {
     if (static_cast<std::size_t>(size.capacity.cores) > topology.cpus.size())
@@ -257,6 +260,7 @@ std::vector<local::LocalNode> local_nodes(const spec::Cluster& cluster, const pl
                             .traits = size.traits};
       for (int core = 0; core < size.capacity.cores; ++core)
         node.cpus.push_back(topology.cpus[next++ % topology.cpus.size()].id);
+      for (int gpu = 0; gpu < size.capacity.gpus; ++gpu) node.gpus.push_back(next_gpu++);
       used += node.memory;
       out.push_back(std::move(node));
     }
@@ -264,6 +268,11 @@ std::vector<local::LocalNode> local_nodes(const spec::Cluster& cluster, const pl
   if (used > memory)
     throw UserError(fmt::format("the nodes have {} of memory together, this machine {}: give them less",
                                 text_bytes(used), text_bytes(memory)));
+  if (next_gpu > gpus)
+    throw UserError(
+        fmt::format("the nodes have {} GPUs together, this machine {}: give them fewer "
+                    "(`tandem doctor` shows those that can be used)",
+                    next_gpu, gpus));
   return out;
 }
 

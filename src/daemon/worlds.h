@@ -24,6 +24,7 @@ struct WorldWish {
   std::filesystem::path folder{};    // and its folder
   std::string trainer{};             // program of built-in models
   std::filesystem::path programs{};  // where Tandem's own programs are
+  std::filesystem::path guardian{};  // the program that puts GPU settings back
   double pace = 1;                   // simulated seconds a real one
   struct {
     std::string partition{}, account{}, qos{}, constraint{};
@@ -43,8 +44,9 @@ const std::vector<ChoiceEntry>& worlds();
 HostedWorld make_world(const WorldWish&);  // UserError for what cannot be
 
 // The nodes of a cluster as this machine can play them. UserError where one has more cores than there are,
-// or all of them together more memory.
-std::vector<local::LocalNode> local_nodes(const spec::Cluster&, const platform::Topology&, Bytes memory);
+// or all of them together more memory or GPUs.
+std::vector<local::LocalNode> local_nodes(const spec::Cluster&, const platform::Topology&, Bytes memory,
+                                          std::size_t gpus);
 std::vector<sim::NodeGroup> simulated_nodes(const spec::Cluster&);
 
 }  // namespace tandem::daemon

@@ -44,18 +44,23 @@ TEST(Worlds, TheFastestCoreIsPaceOneAndGpusAreCounted) {
 
 TEST(Worlds, ThisMachineIsDealtOutAndSharedWhereThereAreTooFewCores) {
   auto cluster = two_kinds();
-  const auto nodes = local_nodes(cluster, machine(3), 8 * kGiB);
+  const auto nodes = local_nodes(cluster, machine(3), 8 * kGiB, 3);
   ASSERT_EQ(nodes.size(), 3U);
   EXPECT_EQ(nodes[0].cpus, (std::vector<int>{0, 1}));
   EXPECT_EQ(nodes[1].cpus, (std::vector<int>{2}));
   EXPECT_EQ(nodes[2].cpus, (std::vector<int>{0}));
   EXPECT_DOUBLE_EQ(nodes[1].speed, 0.5);
+  EXPECT_EQ(nodes[0].gpus, (std::vector<std::size_t>{0, 1}));
+  EXPECT_TRUE(nodes[1].gpus.empty());
 }
 
 TEST(Worlds, WhatThisMachineCannotPlayIsRefused) {
-  EXPECT_NE(complaint([] { local_nodes(two_kinds(8), machine(2), 8 * kGiB); }).find("8 cores"),
+  EXPECT_NE(complaint([] { local_nodes(two_kinds(8), machine(2), 8 * kGiB, 2); }).find("8 cores"),
             std::string::npos);
-  EXPECT_NE(complaint([] { local_nodes(two_kinds(), machine(2), kGiB); }).find("memory"), std::string::npos);
+  EXPECT_NE(complaint([] { local_nodes(two_kinds(), machine(3), 8 * kGiB, 1); }).find("2 GPUs together"),
+            std::string::npos);
+  EXPECT_NE(complaint([] { local_nodes(two_kinds(), machine(2), kGiB, 2); }).find("memory"),
+            std::string::npos);
   EXPECT_NE(complaint([] { make_world({.world = "lokal"}); }).find("local"), std::string::npos);
 }
 

@@ -91,6 +91,7 @@ struct TaskStarted {
   std::int64_t pid = 0;
   std::int64_t pid_started = 0;
   std::vector<int> cpus;
+  std::vector<int> gpus{};  // of its machine, by number
   bool operator==(const TaskStarted&) const = default;
 };
 

@@ -162,6 +162,7 @@ struct Folder {
     t.pid = e.pid;
     t.pid_started = e.pid_started;
     t.cpus = e.cpus;
+    t.gpus = e.gpus;
     t.started_at = view.now;
   }
   void operator()(const EpochEnded& e) {

@@ -82,7 +82,7 @@ struct TaskView {
   double drop = 0;                       // share of its work that is left out, of the newest attempt
   Attempt attempt = 0;                   // the newest; 0 before the first
   std::int64_t pid = 0, pid_started = 0;
-  std::vector<int> cpus;
+  std::vector<int> cpus, gpus;      // by number, of the newest attempt; of a gang rank 0's
   std::vector<EpochRecord> epochs;  // one each, whichever attempt it came from
   Joules joules_between;  // spent outside the counted epochs: tails, failed and superseded stretches
   std::vector<EnergyPart> parts_between;  // of the same

@@ -44,7 +44,8 @@ const std::vector<std::string>& profile_names() {
     for (const char* name :
          {"user-time", "system-time", "voluntary-switches", "involuntary-switches", "resident-bytes",
           "threads", "read-calls", "write-calls", "read-chars", "written-chars", "read-bytes",
-          "written-bytes", "pressure-cpu", "pressure-memory", "pressure-io"})
+          "written-bytes", "pressure-cpu", "pressure-memory", "pressure-io", "gpu-busy", "gpu-memory-busy",
+          "gpu-memory-bytes", "gpu-power-share"})
       all.emplace_back(name);
     return all;
   }();

@@ -12,7 +12,8 @@
 
 namespace tandem::measure {
 
-// Every name a profile may hold, the more telling first: perf's events in the order of the table, then /proc.
+// Every name a profile may hold, the more telling first: perf's events in the order of the table, then /proc,
+// then GPUs.
 const std::vector<std::string>& profile_names();
 
 inline constexpr std::size_t kFewestProfiles = 8;

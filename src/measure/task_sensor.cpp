@@ -54,6 +54,14 @@ void TaskSensor::uses_gpus(TaskId id, const std::vector<std::string>& gpus) {
   else
     with_gpus_.insert(id);
   if (energy_.gpus) energy_.gpus->uses(id, gpus);
+  if (!gpus_ && !gpus.empty()) {
+    std::string why;
+    if (std::shared_ptr<platform::Nvml> nvml = platform::Nvml::open(why, around_.nvml)) {
+      gpus_ = std::make_unique<GpuProfile>(std::move(nvml), around_.clock);
+      gpus_->step(around_.clock());
+    }
+  }
+  if (gpus_) gpus_->uses(id, gpus);
 }
 
 void TaskSensor::detach(TaskId id) {
@@ -63,6 +71,7 @@ void TaskSensor::detach(TaskId id) {
   idle_.detach(id);
   with_gpus_.erase(id);
   if (energy_.gpus) energy_.gpus->leaves(id);
+  if (gpus_) gpus_->uses(id, {});
 }
 
 void TaskSensor::sample() {
@@ -74,7 +83,7 @@ control::Reading TaskSensor::read(TaskId id) {
   if (found == tasks_.end()) return {};
   advance();
   control::Reading reading;
-  reading.profile.rates = take_rates(found->second);
+  reading.profile.rates = take_rates(id, found->second);
   reading.energy = energy_of(id);
   Task& task = found->second;
   if (!std::exchange(task.started_up, false)) return reading;
@@ -111,7 +120,7 @@ void TaskSensor::restart_profile(TaskId id) {
   const auto found = tasks_.find(id);
   if (found == tasks_.end()) return;
   advance();
-  take_rates(found->second);
+  take_rates(id, found->second);
 }
 
 void TaskSensor::started_up(TaskId id) {
@@ -125,11 +134,12 @@ void TaskSensor::started_up(TaskId id) {
   task.startup = std::move(used);
 }
 
-Metrics TaskSensor::take_rates(Task& task) {
+Metrics TaskSensor::take_rates(TaskId id, Task& task) {
   Metrics rates;
   for (auto& [name, channel] : task.pressure)
     if (const auto rate = channel.take()) rates[name] = *rate;
   task.processes.take(rates);
+  if (gpus_) gpus_->take(id, rates);
   // Last, because perf's count of a thing is better than /proc's of the same name.
   task.counters.take(rates);
   return rates;
@@ -151,6 +161,7 @@ void TaskSensor::advance() {
   attribution_.step(machine_energy(), busy, cpu);
   idle_.step(idle && last_at_ ? std::optional(*idle * (now - *last_at_)) : std::nullopt, busy, cpu);
   if (energy_.gpus) energy_.gpus->step(now);
+  if (gpus_) gpus_->step(now);
   last_at_ = now;
 }
 

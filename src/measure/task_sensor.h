@@ -8,6 +8,8 @@
 // without a source, or where the meter failed, there is none rather than 0, and a total that lacks a part
 // says so.
 //
+// Profiles of tasks that are given GPUs hold what these did, too (gpu_profile.h).
+//
 // CPU time comes from perf's task-clock, which outlives the task. Without perf it comes from /proc, which is
 // gone once the task has been waited for: read a task before that, or its last stretch has no energy.
 //
@@ -24,6 +26,7 @@
 #include "measure/attribution.h"
 #include "measure/counter_set.h"
 #include "measure/energy_choice.h"
+#include "measure/gpu_profile.h"
 #include "measure/process_channels.h"
 #include "measure/process_groups.h"
 #include "measure/surroundings.h"
@@ -66,7 +69,7 @@ class TaskSensor : public control::Sensor {
   };
 
   void advance();
-  static Metrics take_rates(Task&);
+  Metrics take_rates(TaskId, Task&);
   std::optional<Seconds> update(TaskId, Task&, Seconds now);
   std::optional<Energy> energy_of(TaskId);
   std::optional<Joules> machine_energy();
@@ -79,6 +82,7 @@ class TaskSensor : public control::Sensor {
   ProcessGroups groups_;
   Attribution attribution_, idle_;  // of the machine's energy, and of what of it is its idle draw
   std::set<TaskId> with_gpus_;
+  std::unique_ptr<GpuProfile> gpus_;  // opened when the first task is given some; null too where NVML is not
   std::map<TaskId, Task> tasks_;
   std::optional<MeterReading> last_energy_;
   std::optional<Seconds> last_busy_, last_look_, last_at_;

@@ -3,14 +3,16 @@
 // It is the control loop's host of a placement policy (policies.h), as sim/replay.h is the trace level's: the
 // same queue order, the same filters, weighers and HEATS scores, on nodes that join, fail and come back.
 // Rules, in order:
-//   1. tasks that are wanted no more are stopped; tasks that reported and are asked for again go on;
+//   1. tasks that are wanted no more are stopped; tasks that reported and are asked for again go on, with
+//      their GPUs set as they ask for now: that takes nothing from anybody;
 //   2. those that wait are tried in the policy's order, on the machine types in the order it ranks them; of
 //      these, types that would miss the job's deadline come last. Where the policy blocks, the first that
 //      finds no room ends the round; a policy that backfills lets others pass who do not delay it;
 //      DiAS: a job that tolerates a loss of accuracy is started with less of its work, while others stand
 //      above it;
 //   3. a policy that preempts stops the lowest running below a task that finds no room, and no more than it
-//      needs. They go on later from their checkpoint, if they keep any;
+//      needs. They go on later from their checkpoint, if they keep any. Under every policy, trials that are
+//      held (reported, and told to wait) make room first: they do nothing, and keep memory and GPUs;
 //   4. infrastructure-aware placement chooses the node itself, of those the filters leave, by what was
 //      observed of each (infra_live.h); there is no other room for a task that it refuses;
 //   5. HEATS, every x seconds while nobody waits: a running task that would be better off elsewhere, its
@@ -37,7 +39,7 @@ struct Consideration {
   std::size_t nodes = 0, up = 0;
   std::string refused{};  // by a filter, or for want of room; "": it could start there
   double score = 0;
-  std::string why{};  // of the score
+  std::string why{};  // of the score; where there is no room, what is short
   Expected expected{};
   bool passes = false;  // the refusal: it may be gone later
 };

@@ -61,6 +61,8 @@ std::vector<Consideration> Round::consider_nodes(TaskId id, const TaskWish& wish
     any_fit |= room && node.standing == Standing::fit;
     c.passes = node.standing != Standing::lacks;
     c.refused = !admissible || (any_fit && !said.empty()) ? said : room ? "" : kNoRoom;
+    if (c.refused == kNoRoom)
+      c.why = what_is_short(wish.part, cluster_.pools[type].free_on(index), cluster_.types[type].node);
     if (c.refused.empty() && !said.empty())
       c.why = fmt::format("no node is fit, so it may be used ({})", said);
     (c.refused.empty() ? out : refused).push_back(std::move(c));

@@ -123,6 +123,7 @@ TEST_F(InfraScheduler, AReadmittedNodeIsSaidToBe) {
   const auto waits = job(1, 10);
   const auto full = scheduler_->explain(view_, waits);
   EXPECT_EQ(row(full, "a0").refused, kNoRoom);
+  EXPECT_NE(row(full, "a0").why.find("asked for, 0 of"), std::string::npos) << row(full, "a0").why;
   const auto other = node("a", 1);
   view_.apply(Event{view_.now, NodeObserved{other, {.cpu = 0.9, .network = 0.0}}});
   const auto why = scheduler_->explain(view_, waits);

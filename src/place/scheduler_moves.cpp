@@ -15,18 +15,27 @@ namespace tandem::place {
 
 // ---- preemption ----
 
-std::vector<TaskId> Round::lower_than(TaskId id, std::uint32_t type) const {
+bool Round::held(TaskId id) const {
+  return task(id).state == TaskState::held && !wanted_no_more(view_, task(id));
+}
+
+// Held ones under every policy, those of lower priority where the policy preempts.
+std::vector<TaskId> Round::may_go_for(TaskId id, std::uint32_t type) const {
+  const bool preempts = policy_.preemption != Preemption::none;
   std::vector<TaskId> out;
   for (const TaskId other : view_.holding) {
     const auto& t = task(other);
     const bool there = cluster_.type_of(t) == type;
     const bool leaves = t.state == TaskState::stopping || wanted_no_more(view_, t) ||
                         std::find(evicted_.begin(), evicted_.end(), other) != evicted_.end();
-    if (there && !leaves && priority(other) < priority(id)) out.push_back(other);
+    if (!there || leaves) continue;
+    if (held(other) || (preempts && priority(other) < priority(id))) out.push_back(other);
   }
-  // The lowest first, and of equals who ran the shortest.
+  // The held first, of these and of the others the lowest, and of equals who started last.
   std::sort(out.begin(), out.end(), [&](TaskId a, TaskId b) {
-    const auto key = [&](TaskId t) { return std::tuple(priority(t), -task(t).started_at.value, -t); };
+    const auto key = [&](TaskId t) {
+      return std::tuple(!held(t), priority(t), -task(t).started_at.value, -t);
+    };
     return key(a) < key(b);
   });
   return out;
@@ -56,7 +65,7 @@ bool Round::takes_room_made_for_others(const TaskWish& wish, const Spot& spot) {
 
 bool Round::evict_on(TaskId id, std::uint32_t type, std::vector<Pool>& soon) {
   const auto wish = wish_of(view_, task(id));
-  const auto lower = lower_than(id, type);
+  const auto lower = may_go_for(id, type);
   std::vector<Share> taken;
   std::size_t gone = 0;
   bool room = false;
@@ -69,9 +78,12 @@ bool Round::evict_on(TaskId id, std::uint32_t type, std::vector<Pool>& soon) {
   for (std::size_t i = gone; i-- > 0;) {
     if (soon[type].take_there(held_by(task(lower[i])), cluster_.shares_of(task(lower[i])))) continue;
     evicted_.push_back(lower[i]);
+    const bool was_held = held(lower[i]);  // its controller asks for it when its turn comes
     out_.push_back(Stop{lower[i], task(lower[i]).attempt,
-                        fmt::format("makes room for job {} of priority {}", task(id).job, priority(id)),
-                        true});
+                        was_held
+                            ? fmt::format("held, and job {} needs its memory or GPUs", task(id).job)
+                            : fmt::format("makes room for job {} of priority {}", task(id).job, priority(id)),
+                        !was_held});
   }
   return room;
 }

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/random.h"
+#include "base/text.h"
 #include "place/unwanted.h"
 
 namespace tandem::place {
@@ -80,10 +81,27 @@ void Round::go_on() {
       Amount cores;
       cores.milli_cores = t.granted.cores * std::int64_t{1000};
       if (!pool.take_there(cores, cluster_.shares_of(t))) continue;
-      out_.push_back(Resize{id, t.attempt, t.granted});
     }
+    if (const Resources next = goes_on_with(t); t.parked || !(next == t.granted))
+      out_.push_back(Resize{id, t.attempt, next});
     out_.push_back(Continue{id, t.attempt, t.reported()});
   }
+}
+
+// As it is, but for the power and clock of its GPUs. More cores or memory would have to be found somewhere,
+// and another precision is no matter of a node's.
+Resources Round::goes_on_with(const TaskView& t) const {
+  const auto as_it_is = [&](Resources r) {
+    r.memory = t.granted.memory, r.gpu_memory = t.granted.gpu_memory;
+    r.gpu_power = t.granted.gpu_power, r.gpu_clock = t.granted.gpu_clock;
+    return r == t.granted;
+  };
+  const Option* best = nullptr;
+  for (const Option& option : t.options)
+    if (as_it_is(option.resources) && (!best || option.seconds < best->seconds)) best = &option;
+  Resources out = t.granted;
+  if (best) out.gpu_power = best->resources.gpu_power, out.gpu_clock = best->resources.gpu_clock;
+  return out;
 }
 
 std::vector<TaskId> Round::in_order() const {
@@ -105,11 +123,14 @@ std::vector<TaskId> Round::in_order() const {
 }
 
 void Round::serve() {
+  const bool some_may_go =
+      policy_.preemption != Preemption::none ||
+      std::any_of(view_.holding.begin(), view_.holding.end(), [&](TaskId id) { return held(id); });
   for (const TaskId id : in_order()) {
     if (place(id)) continue;
     const auto hopeless = [&](TaskId other) { return priority(other) >= priority(id) && alike(other, id); };
-    if (policy_.preemption != Preemption::none && std::none_of(stuck_.begin(), stuck_.end(), hopeless) &&
-        !make_room(id) && stuck_.size() < 64)
+    if (some_may_go && std::none_of(stuck_.begin(), stuck_.end(), hopeless) && !make_room(id) &&
+        stuck_.size() < 64)
       stuck_.push_back(id);
     if (policy_.order->blocks) return;
     if (policy_.backfill && !reserved_) reserve(id);
@@ -198,9 +219,39 @@ std::vector<Consideration> Round::consider_types(TaskId id, const TaskWish& wish
     else if (!Pool::could_ever(type.node, type.count, wish.part, wish.parts, wish.apart))
       c.refused = fmt::format("{} nodes asked for, there are {}", wish.parts, type.count);
     c.passes = c.refused == kNoRoom;
+    if (c.passes) c.why = shortage(wish, row.type);
     out.push_back(std::move(c));
   }
   return out;
+}
+
+// Of what no node of the type has enough now.
+std::string Round::shortage(const TaskWish& wish, std::uint32_t type) const {
+  Amount most;  // free on any of them
+  for (std::uint32_t index = 0; index < cluster_.nodes[type].size(); ++index) {
+    const NodeId node = cluster_.nodes[type][index];
+    if (view_.nodes[static_cast<std::size_t>(node)].capacity.cores == 0) continue;
+    const Amount free = cluster_.pools[type].free_on(index);
+    most.milli_cores = std::max(most.milli_cores, free.milli_cores);
+    most.memory = std::max(most.memory, free.memory);
+    most.gpus = std::max(most.gpus, free.gpus);
+  }
+  return what_is_short(wish.part, most, cluster_.types[type].node);
+}
+
+std::string what_is_short(const Amount& asked, const Amount& free, const Amount& all) {
+  std::vector<std::string> out;
+  const auto cores = [](const Amount& amount) { return static_cast<double>(amount.milli_cores) / 1000; };
+  if (free.milli_cores < asked.milli_cores)
+    out.push_back(fmt::format("{:g} core{} asked for, {:g} of {:g} free", cores(asked),
+                              asked.milli_cores == 1000 ? "" : "s", cores(free), cores(all)));
+  if (free.memory < asked.memory)
+    out.push_back(fmt::format("{} asked for, {} of {} free", text_bytes(asked.memory),
+                              text_bytes(free.memory), text_bytes(all.memory)));
+  if (free.gpus < asked.gpus)
+    out.push_back(fmt::format("{} GPU{} asked for, {} of {} free", asked.gpus, asked.gpus == 1 ? "" : "s",
+                              free.gpus, all.gpus));
+  return join(out, "; ");
 }
 
 Explanation Round::explain(TaskId id) {

@@ -16,6 +16,9 @@ struct Learnt {
   const JobClasses& classes;
 };
 
+// "1 GPU asked for, 0 of 2 free": what stands in the way; "" where nothing does.
+std::string what_is_short(const Amount& asked, const Amount& free, const Amount& all);
+
 class Round {
  public:
   Round(const place::Policy&, std::uint64_t seed, const Learnt&, const View&);
@@ -53,7 +56,9 @@ class Round {
   bool alike(TaskId, TaskId) const;  // they ask for the same
   void start(TaskId, const Spot&);
   double drop_of(TaskId) const;
+  Resources goes_on_with(const TaskView&) const;
   std::vector<Consideration> consider_types(TaskId, const TaskWish&);
+  std::string shortage(const TaskWish&, std::uint32_t type) const;
   void conclude(TaskId, Explanation&);
   // Infrastructure-aware placement (scheduler_infra.cpp)
   bool place_by_infra(TaskId, const TaskWish&);
@@ -64,7 +69,8 @@ class Round {
   bool make_room(TaskId);  // false: there is none to be made
   bool takes_room_made_for_others(const TaskWish&, const Spot&);
   bool evict_on(TaskId, std::uint32_t type, std::vector<Pool>& soon);
-  std::vector<TaskId> lower_than(TaskId, std::uint32_t type) const;
+  bool held(TaskId) const;  // it reported, was told to wait, and is not ending
+  std::vector<TaskId> may_go_for(TaskId, std::uint32_t type) const;
   // Backfill
   void reserve(TaskId);
   bool may_pass(TaskId, const Spot&);

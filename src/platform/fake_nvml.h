@@ -16,6 +16,7 @@ namespace tandem::platform {
 struct FakeNvml {
   std::vector<unsigned long long> millijoules{1000, 2000};
   std::vector<unsigned> percent{0, 0};                // in use, of each GPU
+  std::vector<unsigned> memory_percent{0, 0};         // its memory being read or written
   std::vector<unsigned long long> used{0, 0};         // bytes of its memory
   unsigned long long memory_total = 16'000'000'000u;  // of each
   std::vector<unsigned> milliwatts{75'000, 75'000}, limit{700'000, 700'000}, locked{0, 0};  // MHz; 0: free
@@ -66,7 +67,7 @@ struct FakeNvml {
   }
   static int utilization(void* device, unsigned* gpu_and_memory) {
     gpu_and_memory[0] = current()->percent[index(device)];
-    gpu_and_memory[1] = 0;
+    gpu_and_memory[1] = current()->memory_percent[index(device)];
     return fail("nvmlDeviceGetUtilizationRates");
   }
   static int memory(void* device, unsigned long long* total_free_used) {

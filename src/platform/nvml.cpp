@@ -183,9 +183,10 @@ std::optional<Nvml::Load> Nvml::load(std::size_t gpu) {
   const auto busy = Calls::get<Calls::Utilization>(calls_->utilization, handles_.at(gpu));
   const auto room = Calls::get<Calls::Memory>(calls_->memory, handles_.at(gpu));
   if (!busy || !room) return std::nullopt;
-  if (busy->gpu > 100 || room->total == 0 || room->used > room->total) return std::nullopt;  // cannot be
+  if (busy->gpu > 100 || busy->memory > 100 || room->total == 0 || room->used > room->total)
+    return std::nullopt;  // cannot be
   return Load{busy->gpu / 100.0, static_cast<std::int64_t>(room->total),
-              static_cast<std::int64_t>(room->used)};
+              static_cast<std::int64_t>(room->used), busy->memory / 100.0};
 }
 
 Nvml::State Nvml::state(std::size_t gpu) {

@@ -42,6 +42,7 @@ class Nvml {
   struct Load {
     double in_use = 0;  // 0 to 1: share of the last moments (up to a second) in which something ran on it
     std::int64_t memory = 0, memory_used = 0;  // bytes
+    double memory_busy = 0;  // 0 to 1: share of the last moments in which its memory was read or written
   };
 
   // At this moment; what the GPU does not say is missing.

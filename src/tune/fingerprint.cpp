@@ -36,6 +36,20 @@ Kind kind_of(std::string_view name) {
   return {10, 0.1};  // hardware events come in millions
 }
 
+constexpr std::string_view kOfGpus = "gpu-";
+
+// Shares, and bytes. Floors allow for a card's temperature, and for how an epoch lies to NVML's clock: its
+// last second may hold something else too, which an epoch of a second shows much and a long one little, and a
+// counter of joules moves in steps. They were not calibrated on real cards.
+Kind gpu_kind_of(std::string_view name, double epoch_seconds) {
+  const auto floor = [&](double always, double of_a_second) {
+    return std::hypot(always, 2 * of_a_second / (1 + epoch_seconds));
+  };
+  if (name == "gpu-memory-bytes") return {5e8, 0.1, true};  // what the driver takes for any program
+  if (name == "gpu-power-share") return {0.02, floor(0.05, 0.1), true};
+  return {0.05, floor(0.1, 0.25), true};
+}
+
 // A neighbour may take half of a CPU; then an epoch's CPU time grows by a fifth too.
 constexpr double kCpuFloor = 0.4, kCpuUnit = 0.01, kEpochFloor = 0.2;
 // Seconds. Starting, reporting and whoever else runs just then drown an epoch that is shorter.
@@ -94,7 +108,7 @@ Fingerprint fingerprint(const KnownWork& work, bool per_cpu) {
   if (const double seconds = epoch_seconds(work); seconds > 0)
     features["epoch-time"] = {std::log(seconds * (per_cpu ? *share : 1) + kEpochUnit), 0, kEpochFloor, false};
   for (const auto& [name, rate] : work.rates) {
-    if (name.starts_with("pressure-") || !usable(rate)) continue;
+    if (name.starts_with("pressure-") || name.starts_with(kOfGpus) || !usable(rate)) continue;
     if (std::find(kNotOfTheWork.begin(), kNotOfTheWork.end(), name) != kNotOfTheWork.end()) continue;
     const Kind kind = kind_of(name);
     if (kind.level && rate <= 0) continue;
@@ -106,6 +120,18 @@ Fingerprint fingerprint(const KnownWork& work, bool per_cpu) {
                            ? deviation
                            : std::sqrt(std::max(0.0, deviation * deviation - shared_noise * shared_noise));
     features[name] = {std::log(rate / by + kind.unit), own, kind.floor, rate <= 0};
+  }
+  return features;
+}
+
+Fingerprint gpu_fingerprint(const KnownWork& work) {
+  Fingerprint features;
+  if (work.reference.gpus == 0 || work.reference.gpu_memory > 0) return features;
+  for (const auto& [name, rate] : work.rates) {
+    if (!name.starts_with(kOfGpus) || !usable(rate)) continue;
+    const Kind kind = gpu_kind_of(name, epoch_seconds(work));
+    const double deviation = log_deviation(find(work.spread, name.c_str()).value_or(0), rate + kind.unit);
+    features[name] = {std::log(rate + kind.unit), deviation, kind.floor, rate <= 0};
   }
   return features;
 }

@@ -8,7 +8,12 @@
 // configuration, the CPU time of an epoch is a feature too: rates alone cannot tell a network from one twice
 // its size. Left out is what the surroundings do to a program rather
 // than what it does: pressure of the whole machine, being switched out or moved, reads that missed the page
-// cache, and what repeats another counter. Pure.
+// cache, and what repeats another counter.
+//
+// What its GPUs did (measure/gpu_profile.h) is a fingerprint of its own: a few numbers, which among many of
+// the CPU's would hardly count, and which alone tell a program that waits for memory from one that computes,
+// where the CPU only waits for either. Of GPUs that were shared it says nothing of the work, and is left out.
+// Pure.
 #pragma once
 
 #include <map>
@@ -31,5 +36,6 @@ bool has_cpu_time(const KnownWork&);
 // `per_cpu`: counts per CPU second; the work must have CPU time. Rates that are negative or not finite are
 // left out.
 Fingerprint fingerprint(const KnownWork&, bool per_cpu);
+Fingerprint gpu_fingerprint(const KnownWork&);
 
 }  // namespace tandem::tune

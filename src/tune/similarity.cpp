@@ -43,19 +43,22 @@ double epochs_of(const KnownWork& work) {
 // A work made ready for being compared.
 struct Print {
   explicit Print(const KnownWork& work)
-      : has_cpu(has_cpu_time(work)), epochs(epochs_of(work)), per_wall(fingerprint(work, false)) {
+      : has_cpu(has_cpu_time(work)),
+        epochs(epochs_of(work)),
+        per_wall(fingerprint(work, false)),
+        gpus(gpu_fingerprint(work)) {
     if (has_cpu) per_cpu = fingerprint(work, true);
   }
   bool has_cpu;
   double epochs;
-  Fingerprint per_wall, per_cpu;
+  Fingerprint per_wall, per_cpu, gpus;
 };
 
 // The median over the works: one noisy work shall not make the others look alike.
-Pool pooled(std::span<const Print> prints, bool per_cpu) {
+Pool pooled(std::span<const Print> prints, Fingerprint Print::*of) {
   std::map<std::string, std::vector<double>> seen;
   for (const Print& print : prints)
-    for (const auto& [name, feature] : per_cpu ? print.per_cpu : print.per_wall)
+    for (const auto& [name, feature] : print.*of)
       if (feature.spread > 0) seen[name].push_back(feature.spread);
   Pool pool;
   for (auto& [name, spreads] : seen) pool[name] = stats::median(std::move(spreads));
@@ -81,44 +84,59 @@ bool comparable(const KnownWork& a, const KnownWork& b) {
   return a.machine == b.machine && a.batch == b.batch && a.reference == b.reference;
 }
 
+// The root of the weighted mean squared difference, in deviations, of what both have. Nothing where they
+// have little in common.
+std::optional<double> apart(const Fingerprint& left, double left_epochs, const Fingerprint& right,
+                            double right_epochs, const Pool& pool) {
+  double sum = 0, weights = 0;
+  std::size_t shared = 0;
+  for (const auto& [name, mine] : left) {
+    const auto found = right.find(name);
+    if (found == right.end()) continue;
+    ++shared;
+    const Feature& theirs = found->second;
+    if (mine.zero && theirs.zero) continue;
+    const double usually = usual(pool, name);
+    double noise = (variance(mine, left_epochs, usually) + variance(theirs, right_epochs, usually)) / 2;
+    // A single epoch says nothing of its noise: then the other's counts alone.
+    if (mine.spread <= 0) noise = variance(theirs, right_epochs, usually);
+    if (theirs.spread <= 0) noise = variance(mine, left_epochs, usually);
+    const double deviation = std::sqrt(noise + square(mine.floor));
+    sum += weight(deviation) * square((mine.value - theirs.value) / deviation);
+    weights += weight(deviation);
+  }
+  if (weights <= 0 || 2 * shared < std::min(left.size(), right.size())) return std::nullopt;
+  return std::sqrt(sum / weights);
+}
+
 // All that is known, ready for being compared.
 struct Known {
   explicit Known(std::span<const KnownWork> all) : works(all.begin(), all.end()) {
     for (const KnownWork& work : works) prints.emplace_back(work);
-    cpu_pool = pooled(prints, true);
-    wall_pool = pooled(prints, false);
+    cpu_pool = pooled(prints, &Print::per_cpu);
+    wall_pool = pooled(prints, &Print::per_wall);
+    gpu_pool = pooled(prints, &Print::gpus);
   }
 
-  // The root of the weighted mean squared difference, in deviations, of what both have. Nothing where they
-  // have little in common.
   std::optional<double> distance(const Print& a, const Print& b) const {
     const bool per_cpu = a.has_cpu && b.has_cpu;
-    const Fingerprint& left = per_cpu ? a.per_cpu : a.per_wall;
-    const Fingerprint& right = per_cpu ? b.per_cpu : b.per_wall;
-    double sum = 0, weights = 0;
-    std::size_t shared = 0;
-    for (const auto& [name, mine] : left) {
-      const auto found = right.find(name);
-      if (found == right.end()) continue;
-      ++shared;
-      const Feature& theirs = found->second;
-      if (mine.zero && theirs.zero) continue;
-      const double usually = usual(per_cpu ? cpu_pool : wall_pool, name);
-      double noise = (variance(mine, a.epochs, usually) + variance(theirs, b.epochs, usually)) / 2;
-      // A single epoch says nothing of its noise: then the other's counts alone.
-      if (mine.spread <= 0) noise = variance(theirs, b.epochs, usually);
-      if (theirs.spread <= 0) noise = variance(mine, a.epochs, usually);
-      const double deviation = std::sqrt(noise + square(mine.floor));
-      sum += weight(deviation) * square((mine.value - theirs.value) / deviation);
-      weights += weight(deviation);
-    }
-    if (weights <= 0 || 2 * shared < std::min(left.size(), right.size())) return std::nullopt;
-    return std::sqrt(sum / weights);
+    const auto of = per_cpu ? &Print::per_cpu : &Print::per_wall;
+    const auto cpu = apart(a.*of, a.epochs, b.*of, b.epochs, per_cpu ? cpu_pool : wall_pool);
+    const auto gpus = gpu_distance(a, b);
+    return cpu && gpus ? std::optional(std::max(*cpu, *gpus)) : std::nullopt;
+  }
+  // 0 where neither says anything of GPUs, or both that nothing ran there.
+  std::optional<double> gpu_distance(const Print& a, const Print& b) const {
+    if (a.gpus.empty() != b.gpus.empty()) return std::nullopt;
+    const auto idle = [](const auto& feature) { return feature.second.zero; };
+    if (std::all_of(a.gpus.begin(), a.gpus.end(), idle) && std::all_of(b.gpus.begin(), b.gpus.end(), idle))
+      return 0;
+    return apart(a.gpus, a.epochs, b.gpus, b.epochs, gpu_pool);
   }
 
   std::vector<KnownWork> works;
   std::vector<Print> prints;
-  Pool cpu_pool, wall_pool;
+  Pool cpu_pool, wall_pool, gpu_pool;
 };
 
 class Nearest final : public Similarity {
@@ -146,7 +164,8 @@ class Space {
  public:
   explicit Space(std::span<const Print> prints) {
     per_cpu_ = std::all_of(prints.begin(), prints.end(), [](const Print& print) { return print.has_cpu; });
-    const Pool pool = pooled(prints, per_cpu_);
+    Pool pool = pooled(prints, per_cpu_ ? &Print::per_cpu : &Print::per_wall);
+    pool.merge(pooled(prints, &Print::gpus));
     struct Seen {
       std::size_t times = 0;
       bool ever = false;
@@ -168,15 +187,21 @@ class Space {
   }
 
   stats::Point point(const Print& print) const {
+    const Fingerprint all = of(print);
     stats::Point out;
-    for (std::size_t i = 0; i < names_.size(); ++i) out.push_back(of(print).at(names_[i]).value * scales_[i]);
+    for (std::size_t i = 0; i < names_.size(); ++i) out.push_back(all.at(names_[i]).value * scales_[i]);
     return out;
   }
   const std::vector<std::string>& names() const { return names_; }
   double total_weight() const { return total_weight_; }
 
  private:
-  const Fingerprint& of(const Print& print) const { return per_cpu_ ? print.per_cpu : print.per_wall; }
+  // Of CPU and GPUs together.
+  Fingerprint of(const Print& print) const {
+    Fingerprint out = per_cpu_ ? print.per_cpu : print.per_wall;
+    out.insert(print.gpus.begin(), print.gpus.end());
+    return out;
+  }
 
   bool per_cpu_ = false;
   std::vector<std::string> names_;
@@ -188,12 +213,13 @@ class Space {
 class ByClusters final : public Similarity {
  public:
   explicit ByClusters(std::span<const KnownWork> known) : known_(known) {
-    using Key = std::tuple<std::string, double, int, Bytes, double>;
+    using Key = std::tuple<std::string, double, Bytes, Bytes, bool, decltype(pace_of({}))>;
     std::map<Key, std::vector<std::size_t>> groups;
     for (std::size_t i = 0; i < known_.works.size(); ++i) {
       const KnownWork& work = known_.works[i];
       const Resources& at = work.reference;
-      groups[{work.machine, work.batch, at.cores, at.memory, at.speed}].push_back(i);
+      const bool knows_gpus = !known_.prints[i].gpus.empty();
+      groups[{work.machine, work.batch, at.memory, at.gpu_memory, knows_gpus, pace_of(at)}].push_back(i);
     }
     for (const auto& [key, members] : groups) add_clusters(members);
   }
@@ -215,7 +241,11 @@ class ByClusters final : public Similarity {
       const auto distance = known_.distance(print, known_.prints[member]);
       if (distance && (!least || *distance < *least)) least = distance, best->known = member;
     }
-    return least ? best : std::nullopt;
+    if (!least) return std::nullopt;
+    // A wide cluster is one of CPUs' ways: what the GPUs do must be like that of the member itself.
+    const auto gpus = known_.gpu_distance(print, known_.prints[best->known]);
+    best->distance = std::max(best->distance, gpus.value_or(0) * best->limit / kReach);
+    return best;
   }
 
  private:
@@ -253,6 +283,7 @@ class ByClusters final : public Similarity {
   // Of what all of these have.
   KnownWork mean(const std::vector<std::size_t>& members) const {
     KnownWork out;
+    out.reference = known_.works[members.front()].reference;
     std::map<std::string, std::size_t> counts;
     for (const std::size_t member : members)
       for (const auto& [name, rate] : known_.works[member].rates) {

@@ -4,7 +4,9 @@
 // names both sides have (fingerprint.h says which and why); where both sides timed their epochs there, the
 // CPU time of an epoch too. Each is measured in units of how much it varies between epochs of one and the
 // same work (its own, drawn towards what is usual among all that is known), with a floor, and weighted down
-// where that is much, so that a noisy counter says little and a steady one says much. Only works of the same
+// where that is much, so that a noisy counter says little and a steady one says much. What GPUs did is
+// compared apart, and the greater of both distances counts; a work that knows it and one that does not cannot
+// be compared, for the CPU cannot tell for them. Only works of the same
 // machine type, the same batch size and the same reference configuration are compared. No names of models or
 // data are involved. Rates are best taken from epochs of the same kind on both sides: first epochs warm up,
 // later ones do not. Pure; deterministic (ties go to the lower index).
@@ -22,7 +24,7 @@ namespace tandem::tune {
 
 struct Match {
   std::size_t known = 0;  // index of the most alike
-  double distance = 0;    // root of the weighted mean squared difference over the features
+  double distance = 0;    // root of the weighted mean squared difference over the features, CPU's or GPUs'
   double limit = 0;       // within this it is alike
   bool alike() const { return distance <= limit; }
   // 1 at distance 0, 0.5 at the limit, towards 0 beyond it.

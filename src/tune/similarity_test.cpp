@@ -274,6 +274,79 @@ TEST_P(EverySimilarity, NumbersThatAreNoneAreLeftOut) {
   EXPECT_TRUE(alike({odd}, exactly(kLenet)));
 }
 
+// On the CPU both only wait for their GPU.
+const Metrics kComputeBound{
+    {"gpu-busy", 0.97}, {"gpu-memory-busy", 0.3}, {"gpu-memory-bytes", 2.1e10}, {"gpu-power-share", 0.98}};
+const Metrics kMemoryBound{
+    {"gpu-busy", 0.98}, {"gpu-memory-busy", 0.85}, {"gpu-memory-bytes", 1.9e10}, {"gpu-power-share", 0.62}};
+
+// A task with a GPU of its own: its CPU rates as any epoch's, those of the GPU with a noise of their own.
+KnownWork on_gpu(const Metrics& gpu, std::uint64_t seed, int epochs = 1) {
+  KnownWork out = work(kLenet, seed, epochs);
+  out.reference.gpus = out.measured.front().system.gpus = 1;
+  Random random(seed + 7);
+  for (const auto& [name, rate] : gpu) {
+    out.rates[name] = rate * std::exp(0.03 * random.normal());
+    if (epochs > 1) out.spread[name] = 0.03 * rate;
+  }
+  return out;
+}
+
+TEST_P(EverySimilarity, GpusTellApartWhatTheCpuCannot) {
+  const std::vector<KnownWork> compute{on_gpu(kComputeBound, 1, 6)}, memory{on_gpu(kMemoryBound, 2, 6)};
+  const std::vector<KnownWork> both{compute[0], memory[0]};
+  for (std::uint64_t seed = 10; seed < 60; ++seed) {
+    EXPECT_FALSE(alike(compute, on_gpu(kMemoryBound, seed))) << seed;
+    EXPECT_FALSE(alike(memory, on_gpu(kComputeBound, seed))) << seed;
+    const auto match = find(both, on_gpu(kMemoryBound, seed));
+    ASSERT_TRUE(match);
+    EXPECT_TRUE(match->alike()) << match->distance << ", seed " << seed;
+    EXPECT_EQ(match->known, 1U);
+  }
+}
+
+// An epoch of a second may begin in the middle of what NVML calls the last second.
+TEST_P(EverySimilarity, ShortEpochsAreForgivenWhatNvmlsClockDoesToThem) {
+  const Metrics cut =
+      changed(kComputeBound, {{"gpu-busy", 0.65}, {"gpu-memory-busy", 0.2}, {"gpu-power-share", 0.86}});
+  KnownWork whole = on_gpu(kComputeBound, 1), cut_short = on_gpu(cut, 2);
+  EXPECT_TRUE(alike({whole}, cut_short));
+  for (KnownWork* work : {&whole, &cut_short}) work->measured.front().seconds = 30;
+  EXPECT_FALSE(alike({whole}, cut_short)) << "in half a minute it would not have been cut";
+}
+
+TEST_P(EverySimilarity, AlikeOnTheGpuIsNotEnough) {
+  KnownWork other = on_gpu(kComputeBound, 3);
+  for (const auto& [name, rate] : kTinyNetwork) other.rates[name] = rate;
+  EXPECT_FALSE(alike({on_gpu(kComputeBound, 1, 6)}, other));
+}
+
+TEST_P(EverySimilarity, WhatOneSideKnowsOfItsGpusTheOtherMustKnowToo) {
+  const KnownWork knows = on_gpu(kComputeBound, 1), does_not = on_gpu({}, 2);
+  EXPECT_FALSE(find({does_not}, knows)) << "a record of before GPUs were looked at";
+  EXPECT_FALSE(find({knows}, does_not));
+  EXPECT_TRUE(alike({does_not}, on_gpu({}, 3))) << "where nothing tells, the CPU decides";
+  KnownWork broken = knows;
+  for (const auto& [name, rate] : kComputeBound) broken.rates[name] = std::nan("");
+  EXPECT_FALSE(find({knows}, broken));
+}
+
+TEST_P(EverySimilarity, SharedGpusAndNoGpusSayNothing) {
+  for (const auto& as : std::vector<std::function<void(KnownWork&)>>{
+           [](KnownWork& work) { work.reference.gpu_memory = 1 << 30; },
+           [](KnownWork& work) { work.reference.gpus = 0; }}) {
+    KnownWork one = on_gpu(kComputeBound, 1), other = on_gpu(kMemoryBound, 2);
+    as(one), as(other);
+    EXPECT_TRUE(alike({one}, other));
+  }
+}
+
+TEST_P(EverySimilarity, AnIdleGpuIsAlikeAnIdleGpu) {
+  const Metrics idle{{"gpu-busy", 0}, {"gpu-memory-busy", 0}};
+  EXPECT_TRUE(alike({on_gpu(idle, 1)}, on_gpu(idle, 2)));
+  EXPECT_FALSE(alike({on_gpu(idle, 1)}, on_gpu(kComputeBound, 2)));
+}
+
 TEST(Similarity, EqualOnesGoToTheLowerIndex) {
   const std::vector<KnownWork> known{exactly(kTextcnn), exactly(kLenet), exactly(kLenet)};
   EXPECT_EQ(make_similarity("nearest", known)->find(exactly(kLenet))->known, 1U);

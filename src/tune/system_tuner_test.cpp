@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -42,6 +43,7 @@ class GpuTunerTest : public testing::Test {
       record.energy = Energy{Joules{ran.joules}, "nvml"};
       record.granted = out.back();
       record.profile.rates = {{"cpu-time", 0.9}, {"instructions", 1e9}};
+      for (const auto& [name, rate] : on_gpus_) record.profile.rates[name] = rate;
       task.epochs.push_back(record);
       tuner.ended(task, {});
     }
@@ -54,6 +56,7 @@ class GpuTunerTest : public testing::Test {
   NodeView node_;
   std::vector<KnownWork> known_, learned_;
   std::vector<Phase> phases_;
+  Metrics on_gpus_;  // of the profile
 };
 
 // 1 500 large products on an H200, as the issue gives them: 2.62 s and 1 700 J at 700 W, 5.59 s and 1 644 J
@@ -191,6 +194,33 @@ TEST_F(GpuTunerTest, ASecondJobReusesWhatTheFirstMeasured) {
   EXPECT_EQ(watts(ran[0]), 700) << "a first epoch shows what work it is";
   EXPECT_EQ(watts(ran[1]), 400);
   EXPECT_EQ(phases_[1], Phase::reusing);
+}
+
+// Waiting for memory, it is hardly slower at 300 W, where one that computes takes twice as long: on the CPU
+// they look the same.
+TEST_F(GpuTunerTest, LimitsOfAWorkThatComputesAreNotReusedByOneThatWaitsForMemory) {
+  const auto waits = [](const Resources& r) { return Ran{3, 300 + watts(r)}; };
+  const Metrics computing{{"gpu-busy", 1}, {"gpu-memory-busy", 0.3}, {"gpu-power-share", 0.98}};
+  const Metrics waiting{{"gpu-busy", 1}, {"gpu-memory-busy", 0.9}, {"gpu-power-share", 0.6}};
+  on_gpus_ = computing;
+  EXPECT_EQ(watts(run(12, products).back()), 400);
+  known_ = learned_;
+  ASSERT_FALSE(known_.empty());
+  EXPECT_TRUE(known_.front().rates.contains("gpu-memory-busy"));
+
+  phases_.clear();
+  on_gpus_ = waiting;
+  EXPECT_EQ(watts(run(12, waits).back()), 200) << "its own optimum";
+  EXPECT_EQ(std::count(phases_.begin(), phases_.end(), Phase::reusing), 0);
+  known_.insert(known_.end(), learned_.begin(), learned_.end());
+
+  for (const bool computes : {true, false}) {
+    phases_.clear();
+    on_gpus_ = computes ? computing : waiting;
+    const auto ran = computes ? run(3, products) : run(3, waits);
+    EXPECT_EQ(phases_[1], Phase::reusing) << "each finds its own";
+    EXPECT_EQ(watts(ran[1]), computes ? 400 : 200);
+  }
 }
 
 }  // namespace

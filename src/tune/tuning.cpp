@@ -247,7 +247,7 @@ void Tuning::task_failed(const View& view, TaskId id, std::vector<DecisionBody>&
     return;
   }
   if (trial->state == State::running) {
-    if (worth_another_attempt(task, *task.last_failure, job(view).spec.limits.retries))
+    if (task.evicted || worth_another_attempt(task, *task.last_failure, job(view).spec.limits.retries))
       out.push_back(request(view, *trial));
     else
       give_up(view, *trial);
@@ -264,7 +264,10 @@ void Tuning::task_ended(const View& view, TaskId id, std::vector<DecisionBody>& 
   }
   // One that is held was ended to make room, and goes on from its checkpoint when its turn comes. One that
   // should have gone on ended by itself: it has nothing more to say.
-  if (trial->state == State::running) give_up(view, *trial);
+  if (trial->state == State::running && task_at(view, id).evicted)
+    out.push_back(request(view, *trial));  // it was stopped to make room, or to move
+  else if (trial->state == State::running)
+    give_up(view, *trial);
   go_on(view, out);
 }
 
@@ -340,15 +343,18 @@ TaskId Tuning::next_task(const View& view, const std::vector<DecisionBody>& out)
   return next;
 }
 
-// How many more trials find GPUs. Those of held ones can be had: they go on from their checkpoints.
+// How many more trials find GPUs. Those of held ones can be had: they go on from their checkpoints. Other
+// jobs' tasks take as many places as their GPUs are worth.
 int Tuning::gpu_places(const View& view, const std::vector<DecisionBody>& out) const {
-  if (job_.system.gpus == 0) return std::numeric_limits<int>::max();
+  const int each = job_.system.gpus;
+  if (each == 0) return std::numeric_limits<int>::max();
   int places = 0;
   for (const auto& node : view.nodes) places += tune::gpu_places(job_.system, node);
   const auto at_work = [&](TaskId id) { return task_at(view, id).state != TaskState::held; };
-  places -= static_cast<int>(std::count_if(view.holding.begin(), view.holding.end(), at_work));
-  const auto waits = [&](TaskId id) { return !task_at(view, id).alive; };
-  places -= static_cast<int>(std::count_if(view.waiting.begin(), view.waiting.end(), waits));
+  for (const TaskId id : view.holding)
+    if (at_work(id)) places -= (task_at(view, id).gpus_held + each - 1) / each;
+  for (const TaskId id : view.waiting)
+    if (!task_at(view, id).alive) places -= (task_at(view, id).wanted.gpus + each - 1) / each;
   for (const auto& decision : out) {
     const auto* request = std::get_if<Request>(&decision);
     if (request && static_cast<std::size_t>(request->task) >= view.tasks.size()) --places;
@@ -384,7 +390,10 @@ void Tuning::fill(const View& view, std::vector<DecisionBody>& out) {
       free += task_at(view, hold->task).cores_held;
     }
   }
-  for (int places = gpu_places(view, out); wanted < free && places > 0;) {
+  // Beside other jobs there may be no room now: one that asks for nothing would never hear that there is.
+  const auto active = [](const Trial& trial) { return trial.state == State::running; };
+  bool must = std::none_of(trials_.begin(), trials_.end(), active);
+  for (int places = gpu_places(view, out); must || (wanted < free && places > 0);) {
     const auto ask = searcher_->ask();
     if (!ask) return;
     if (static_cast<std::size_t>(ask->trial) == trials_.size()) {
@@ -399,6 +408,7 @@ void Tuning::fill(const View& view, std::vector<DecisionBody>& out) {
     --places;
     const bool impossible = tuner_ && asked.options.empty();
     out.push_back(std::move(asked));
+    must &= impossible;
     if (!impossible) continue;
     // Told by its own task, so that it shows among the trials.
     out.push_back(Release{trial.task, "no system configuration satisfies the constraints"});

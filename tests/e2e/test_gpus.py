@@ -46,6 +46,19 @@ class Gpus(Case):
         self.assertEqual([self.gpus.limit(0), self.gpus.limit(1)], [700, 700], "put back")
         self.assertIn("nvml recording", self.tandem("show", run).stdout)
 
+    def test_the_profile_of_an_epoch_says_what_the_gpu_did(self):
+        # 900 products take more than a second at 700 W: the GPU is looked at while it works.
+        spec = self.gpu_spec("{gpus: 1}", "train", "hyper: {epochs: 1}\nenergy: {source: none}", products=900)
+        self.tandem("train", spec, "--quiet")
+        journal = self.tandem("show", self.runs()[0]["id"], "--journal").stdout.splitlines()
+        events = [json.loads(line)["event"] for line in journal]
+        profile = next(event["profile"] for event in events if event["is"] == "EpochEnded")
+        self.assertGreater(profile["gpu-busy"], 0.3)
+        self.assertAlmostEqual(profile["gpu-memory-busy"], profile["gpu-busy"] / 2, msg="as the recording has it")
+        self.assertGreater(profile["gpu-memory-bytes"], 1e9)
+        self.assertGreater(profile["gpu-power-share"], 0.3)
+        self.assertLessEqual(profile["gpu-power-share"], 1.01)
+
     def test_without_gpus_asked_for_none_is_seen(self):
         spec = self.spec("kind: train\nprogram: {command: [/bin/sh, -c, 'echo \"sees [$CUDA_VISIBLE_DEVICES]\"'], plain: true}\n")
         done = self.tandem("train", spec)

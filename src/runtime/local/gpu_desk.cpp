@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace tandem::local {
 
-void add_gpus(const std::vector<LocalGpu>& gpus, Resources& capacity, std::string& type) {
+void add_gpus(const std::vector<LocalGpu>& gpus, Resources& capacity) {
   if (gpus.empty()) return;
   const auto least = [&](auto member) {
     const auto smallest =
@@ -19,7 +18,10 @@ void add_gpus(const std::vector<LocalGpu>& gpus, Resources& capacity, std::strin
   capacity.gpu_memory = least(&LocalGpu::memory);
   capacity.gpu_power = least(&LocalGpu::most_power);
   capacity.gpu_clock = least(&LocalGpu::most_clock);
-  type += fmt::format(", {} x {}", gpus.size(), gpus.front().name);
+}
+
+std::string type_with(const std::string& type, const std::vector<LocalGpu>& gpus) {
+  return gpus.empty() ? type : fmt::format("{}, {} x {}", type, gpus.size(), gpus.front().name);
 }
 
 GpuDesk::GpuDesk(std::vector<LocalGpu> gpus) : gpus_(std::move(gpus)), used_(gpus_.size()) {}
@@ -29,9 +31,8 @@ bool GpuDesk::has_room(std::size_t gpu, const Resources& wanted) const {
   return gpus_[gpu].memory - used_[gpu].memory >= wanted.gpu_memory;
 }
 
-std::optional<std::vector<std::size_t>> GpuDesk::take(const Resources& wanted) {
-  std::vector<std::size_t> order(gpus_.size());
-  std::iota(order.begin(), order.end(), 0);
+std::optional<GpuDesk::Numbers> GpuDesk::take(const Resources& wanted, const Numbers& among) {
+  Numbers order = among;
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return used_[a].memory > used_[b].memory; });
   std::erase_if(order, [&](std::size_t gpu) { return !has_room(gpu, wanted); });
@@ -45,19 +46,19 @@ std::optional<std::vector<std::size_t>> GpuDesk::take(const Resources& wanted) {
   return order;
 }
 
-void GpuDesk::give_back(const std::vector<std::size_t>& gpus, const Resources& granted) {
+void GpuDesk::give_back(const Numbers& gpus, const Resources& granted) {
   for (const std::size_t gpu : gpus) {
     --used_[gpu].tasks;
     used_[gpu].memory -= granted.gpu_memory > 0 ? granted.gpu_memory : gpus_[gpu].memory;
   }
 }
 
-int GpuDesk::free() const {
+int GpuDesk::free(const Numbers& among) const {
   return static_cast<int>(
-      std::count_if(used_.begin(), used_.end(), [](const Use& use) { return use.tasks == 0; }));
+      std::count_if(among.begin(), among.end(), [&](std::size_t gpu) { return unused(gpu); }));
 }
 
-std::vector<std::string> GpuDesk::names(const std::vector<std::size_t>& gpus) const {
+std::vector<std::string> GpuDesk::names(const Numbers& gpus) const {
   std::vector<std::string> out;
   for (const std::size_t gpu : gpus) out.push_back(gpus_[gpu].uuid);
   return out;

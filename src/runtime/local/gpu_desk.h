@@ -22,24 +22,27 @@ struct LocalGpu {
   double most_clock = 0;  // hertz; the same
 };
 
-// To what a node has, and to its type: what was learned beside one type of GPU is not good beside another.
-// GPUs count as alike, each as the least of them: what is granted must fit on any.
-void add_gpus(const std::vector<LocalGpu>&, Resources& capacity, std::string& type);
+// To what a node has. GPUs count as alike, each as the least of them: what is granted must fit on any.
+void add_gpus(const std::vector<LocalGpu>&, Resources& capacity);
+// And to its type: what was learned beside one type of GPU is not good beside another.
+std::string type_with(const std::string& type, const std::vector<LocalGpu>&);
 
 class GpuDesk {
  public:
   explicit GpuDesk(std::vector<LocalGpu> gpus);
 
-  // Which GPUs a task gets; none where it cannot have so many now.
-  std::optional<std::vector<std::size_t>> take(const Resources&);
+  using Numbers = std::vector<std::size_t>;  // of GPUs
+
+  // Which GPUs a task gets of these; none where it cannot have so many now.
+  std::optional<Numbers> take(const Resources&, const Numbers& among);
   // `granted` as it was given to `take`.
-  void give_back(const std::vector<std::size_t>&, const Resources& granted);
+  void give_back(const Numbers&, const Resources& granted);
 
   std::size_t size() const { return gpus_.size(); }
-  int free() const;  // nobody is on them
+  int free(const Numbers& among) const;  // nobody is on them
   bool unused(std::size_t gpu) const { return used_[gpu].tasks == 0; }
   const LocalGpu& described(std::size_t gpu) const { return gpus_[gpu]; }
-  std::vector<std::string> names(const std::vector<std::size_t>&) const;
+  std::vector<std::string> names(const Numbers&) const;
 
  private:
   struct Use {

@@ -10,44 +10,53 @@ using Taken = std::optional<std::vector<std::size_t>>;
 GpuDesk two() {
   return GpuDesk({{"GPU-a", "A", 40 * kGiB}, {"GPU-b", "A", 40 * kGiB}});
 }
+const GpuDesk::Numbers kBoth{0, 1};
 const Resources kWhole{.gpus = 1}, kPart{.gpus = 1, .gpu_memory = 15 * kGiB};
 
 TEST(GpuDesk, WholeGpusAreNobodyElses) {
   GpuDesk desk = two();
-  EXPECT_EQ(desk.take(kWhole), (Taken{{0}}));
-  EXPECT_EQ(desk.take(kWhole), (Taken{{1}}));
-  EXPECT_EQ(desk.take(kWhole), std::nullopt);
-  EXPECT_EQ(desk.take(kPart), std::nullopt) << "a part of a GPU that somebody has whole";
-  EXPECT_EQ(desk.free(), 0);
+  EXPECT_EQ(desk.take(kWhole, kBoth), (Taken{{0}}));
+  EXPECT_EQ(desk.take(kWhole, kBoth), (Taken{{1}}));
+  EXPECT_EQ(desk.take(kWhole, kBoth), std::nullopt);
+  EXPECT_EQ(desk.take(kPart, kBoth), std::nullopt) << "a part of a GPU that somebody has whole";
+  EXPECT_EQ(desk.free(kBoth), 0);
   desk.give_back({1}, kWhole);
-  EXPECT_EQ(desk.free(), 1);
-  EXPECT_EQ(desk.take(kPart), (Taken{{1}}));
+  EXPECT_EQ(desk.free(kBoth), 1);
+  EXPECT_EQ(desk.take(kPart, kBoth), (Taken{{1}}));
 }
 
 TEST(GpuDesk, SharersFillOneGpuAsFarAsItsMemoryGoes) {
   GpuDesk desk = two();
-  EXPECT_EQ(desk.take(kPart), (Taken{{0}}));
-  EXPECT_EQ(desk.take(kPart), (Taken{{0}}));
-  EXPECT_EQ(desk.take(kPart), (Taken{{1}})) << "three times 15 GiB are more than 40";
-  EXPECT_EQ(desk.take(kWhole), std::nullopt) << "both have somebody on them";
+  EXPECT_EQ(desk.take(kPart, kBoth), (Taken{{0}}));
+  EXPECT_EQ(desk.take(kPart, kBoth), (Taken{{0}}));
+  EXPECT_EQ(desk.take(kPart, kBoth), (Taken{{1}})) << "three times 15 GiB are more than 40";
+  EXPECT_EQ(desk.take(kWhole, kBoth), std::nullopt) << "both have somebody on them";
   desk.give_back({1}, kPart);
-  EXPECT_EQ(desk.take(kWhole), (Taken{{1}}));
+  EXPECT_EQ(desk.take(kWhole, kBoth), (Taken{{1}}));
 }
 
 TEST(GpuDesk, SeveralOfOneTaskAreSeveralGpus) {
   GpuDesk desk = two();
   const Resources both{.gpus = 2, .gpu_memory = 30 * kGiB};
-  EXPECT_EQ(desk.take({.gpus = 3}), std::nullopt);
-  EXPECT_EQ(desk.take(both), (Taken{{0, 1}}));
-  EXPECT_EQ(desk.take(both), std::nullopt);
+  EXPECT_EQ(desk.take({.gpus = 3}, kBoth), std::nullopt);
+  EXPECT_EQ(desk.take(both, kBoth), (Taken{{0, 1}}));
+  EXPECT_EQ(desk.take(both, kBoth), std::nullopt);
   EXPECT_EQ(desk.names({0, 1}), (std::vector<std::string>{"GPU-a", "GPU-b"}));
   desk.give_back({0, 1}, both);
-  EXPECT_EQ(desk.free(), 2);
+  EXPECT_EQ(desk.free(kBoth), 2);
+}
+
+TEST(GpuDesk, ANodeHasItsOwn) {
+  GpuDesk desk = two();
+  EXPECT_EQ(desk.take(kWhole, {1}), (Taken{{1}}));
+  EXPECT_EQ(desk.take(kWhole, {1}), std::nullopt) << "the other one is another node's";
+  EXPECT_EQ(desk.free({1}), 0);
+  EXPECT_EQ(desk.free(kBoth), 1);
 }
 
 TEST(GpuDesk, NoneAskedForIsNoneGiven) {
   GpuDesk desk({});
-  EXPECT_EQ(desk.take({}), (Taken{std::vector<std::size_t>{}}));
+  EXPECT_EQ(desk.take({}, {}), (Taken{std::vector<std::size_t>{}}));
 }
 
 }  // namespace

@@ -13,6 +13,10 @@ std::optional<double> wanted(double value) {
   return value > 0 ? std::optional(value) : std::nullopt;
 }
 
+bool sets(const spec::SystemSpace& asked) {
+  return !asked.gpu_power.empty() || !asked.gpu_clock.empty();
+}
+
 }  // namespace
 
 std::unique_ptr<MachineGpus> MachineGpus::open(Options options) {
@@ -43,27 +47,47 @@ void MachineGpus::check_range(const spec::SystemSpace& asked) const {
   }
 }
 
-void MachineGpus::offer(LocalOptions& options, const spec::SystemSpace& asked) {
-  check_range(asked);
-  const bool sets = !asked.gpu_power.empty() || !asked.gpu_clock.empty();
-  auto gpus = gpus_of(*nvml_);
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    const std::string why = sets ? settings_.try_power_limit(i) : "";
-    if (sets && why.empty()) continue;
-    gpus[i].most_power = {}, gpus[i].most_clock = 0;
-    if (sets)
-      notes_.push_back(
-          fmt::format("GPU {} stays as it is (system.gpu_power and gpu_clock are null): {}", i, why));
-  }
-  options.gpus = gpus;
+void MachineGpus::try_settings() {
+  for (std::size_t i = 0; i < nvml_->gpus().size(); ++i) denied_.push_back(settings_.try_power_limit(i));
+  tried_ = true;
+}
+
+// What nobody tried, or what was refused, is not there to be set.
+void MachineGpus::put_into(LocalOptions& options) {
+  options.gpus = gpus_of(*nvml_);
+  for (std::size_t i = 0; i < options.gpus.size(); ++i)
+    if (!tried_ || !denied_[i].empty()) options.gpus[i].most_power = {}, options.gpus[i].most_clock = 0;
   options.set_gpu = [this](std::size_t gpu, Watts watts, double hertz) {
     if (watts.value <= 0 && hertz <= 0) return settings_.restore(gpu);
     return settings_.apply(gpu, {wanted(watts.value), wanted(hertz)});
   };
   options.check_gpus = [this] { return settings_.check(); };
-  if (asked.gpus == 0 && !gpus.empty())
-    notes_.push_back(fmt::format("the program sees none of the {} here: ask for some with system.gpus",
-                                 gpus.size() == 1 ? "GPU" : fmt::format("{} GPUs", gpus.size())));
+}
+
+void MachineGpus::offer(LocalOptions& options, const spec::SystemSpace& asked) {
+  check_range(asked);
+  if (sets(asked)) try_settings();
+  put_into(options);
+  for (auto& note : check(asked)) notes_.push_back(std::move(note));
+}
+
+void MachineGpus::offer_to_all(LocalOptions& options) {
+  try_settings();
+  put_into(options);
+}
+
+std::vector<std::string> MachineGpus::check(const spec::SystemSpace& asked) const {
+  check_range(asked);
+  std::vector<std::string> out;
+  for (std::size_t i = 0; sets(asked) && i < denied_.size(); ++i)
+    if (!denied_[i].empty())
+      out.push_back(
+          fmt::format("GPU {} stays as it is (system.gpu_power and gpu_clock are null): {}", i, denied_[i]));
+  const auto count = nvml_->gpus().size();
+  if (asked.gpus == 0 && count > 0)
+    out.push_back(fmt::format("the program sees none of the {} here: ask for some with system.gpus",
+                              count == 1 ? "GPU" : fmt::format("{} GPUs", count)));
+  return out;
 }
 
 std::vector<LocalGpu> gpus_of(const platform::Nvml& nvml) {

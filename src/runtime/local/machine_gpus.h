@@ -1,8 +1,8 @@
 // The GPUs of this machine, as NVML shows them, for the local world: which there are, and how they are set
 // and put back however Tandem ends (platform/gpu_settings.h).
 //
-// What may be set is tried once, where a job asks for it: setting the present power limit again changes
-// nothing. One thread; it must outlive the world it was offered to.
+// What may be set is tried once, where a job asks for it, or where jobs will come (a server): setting the
+// present power limit again changes nothing. One thread; it must outlive the world it was offered to.
 #pragma once
 
 #include <filesystem>
@@ -31,15 +31,24 @@ class MachineGpus {
   // Puts the GPUs into the world's options. `asked`: what the job would set; UserError for what is outside of
   // what a GPU takes, and for more GPUs than there are.
   void offer(LocalOptions&, const spec::SystemSpace& asked);
+  // The same for jobs that are not known yet: each is checked when it comes.
+  void offer_to_all(LocalOptions&);
+  // What people should know of a job that was not asked for in `offer`: what it would set and may not, that
+  // it sees no GPU. UserError for what is outside of what a GPU takes.
+  std::vector<std::string> check(const spec::SystemSpace& asked) const;
   // What people should know: settings that a killed run had left, or that cannot be set here.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   MachineGpus(std::unique_ptr<platform::Nvml>, const Options&);
   void check_range(const spec::SystemSpace& asked) const;
+  void try_settings();
+  void put_into(LocalOptions&);
   std::unique_ptr<platform::Nvml> nvml_;
   platform::GpuSettings settings_;  // gone before the library
   std::vector<std::string> notes_;
+  std::vector<std::string> denied_;  // of each GPU: why it cannot be set, "" where it can, or nobody tried
+  bool tried_ = false;
 };
 
 // As NVML describes them, with what the cards can be set to; whether this process may is another question.

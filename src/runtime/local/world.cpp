@@ -17,6 +17,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "base/error.h"
 #include "runtime/local/watch.h"
@@ -60,6 +61,9 @@ std::vector<LocalNode> lanes_of(const LocalOptions& options) {
     out.push_back(out.front());
     out.back().name += fmt::format("-lane-{}", lane);
   }
+  out.front().type = type_with(out.front().type, options.gpus);
+  out.front().gpus.resize(options.gpus.size());
+  std::iota(out.front().gpus.begin(), out.front().gpus.end(), 0U);
   return out;
 }
 
@@ -94,15 +98,17 @@ Seconds LocalWorld::now() {
 
 std::vector<NodeJoined> LocalWorld::nodes() {
   std::vector<NodeJoined> out;
-  for (const auto& node : options_.nodes)
-    out.push_back({static_cast<NodeId>(out.size()),
-                   node.name,
-                   {static_cast<int>(node.cpus.size()), node.memory, 1.0},
-                   node.type,
-                   node.traits});
-  if (gpus_.size() == 0) return out;
-  add_gpus(options_.gpus, out.front().capacity, out.front().type);
-  out.front().traits.accelerator = options_.gpus.front().name;
+  for (const auto& node : options_.nodes) {
+    auto& joined = out.emplace_back(NodeJoined{static_cast<NodeId>(out.size()),
+                                               node.name,
+                                               {static_cast<int>(node.cpus.size()), node.memory, 1.0},
+                                               node.type,
+                                               node.traits});
+    std::vector<LocalGpu> own;
+    for (const std::size_t gpu : node.gpus) own.push_back(gpus_.described(gpu));
+    add_gpus(own, joined.capacity);
+    if (!own.empty() && joined.traits.accelerator.empty()) joined.traits.accelerator = own.front().name;
+  }
   return out;
 }
 
@@ -209,7 +215,8 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
     options_.sensor->attach(a.task, first.child.pid);
     if (!a.gpus.empty()) options_.sensor->uses_gpus(a.task, gpus_.names(a.gpus));
   }
-  happened(TaskStarted{a.task, a.number, id, first.child.pid, first.child.started, first.cpus});
+  happened(TaskStarted{a.task, a.number, id, first.child.pid, first.child.started, first.cpus,
+                       std::vector<int>(a.gpus.begin(), a.gpus.end())});
   a.stretch_from = steady_clock::now();
   a.stall_at = after(a.stall_after);
   attempts_.emplace(a.task, std::move(attempt));

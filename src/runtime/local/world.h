@@ -46,6 +46,7 @@ struct LocalNode {
   Bytes memory = 0;
   double speed = 1;  // of its CPUs, as a share of the machine's
   NodeTraits traits{};
+  std::vector<std::size_t> gpus{};  // of LocalOptions::gpus, its own
 };
 
 struct LocalOptions {
@@ -61,7 +62,8 @@ struct LocalOptions {
   std::vector<LocalNode> nodes{};  // none: the whole machine is one
   NodeTraits traits{};             // of that one
   int lanes = 1;                   // without `nodes`: so many nodes, each of them the whole machine
-  // Handed out by the first node; none where the machine has none, or is split into nodes.
+  // Of this machine. One node has all of them, of lanes the first; where there are `nodes`, each its own.
+  // Those that belong to none are nobody's, and seen by nobody.
   std::vector<LocalGpu> gpus{};
   // Sets a GPU's power limit and clock, 0: as they were found; what went wrong, or "". Nothing may be set
   // where there is no such function: what a task asks for is then refused.

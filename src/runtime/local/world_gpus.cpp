@@ -11,11 +11,12 @@ namespace tandem::local {
 
 std::string LocalWorld::take_gpus(Attempted& a, const Resources& granted) {
   if (granted.gpus == 0) return "";
-  if (a.gang() || a.seats.front().node != 0)
-    return "GPUs are handed out to tasks of one process on the machine's first node only";
-  const auto taken = gpus_.take(granted);
+  if (a.gang()) return "GPUs are handed out to tasks of one process only";
+  const auto& own = described(a.seats.front()).gpus;
+  const auto taken = gpus_.take(granted, own);
   if (!taken)
-    return fmt::format("{} asked for, but {} of {} GPUs are free", text(granted), gpus_.free(), gpus_.size());
+    return fmt::format("{} asked for, but {} of {} GPUs are free", text(granted), gpus_.free(own),
+                       own.size());
   a.gpus = *taken;
   return "";
 }

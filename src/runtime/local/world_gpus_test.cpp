@@ -80,6 +80,19 @@ TEST_F(GpuWorldTest, TheNodeSaysWhatItsGpusAreAndCan) {
 TEST_F(GpuWorldTest, AProgramSeesItsOwnGpuAndNoOther) {
   job_.system.gpus = 1;
   EXPECT_EQ(seen("CUDA_VISIBLE_DEVICES"), "GPU-a-");
+  EXPECT_EQ(loop_->view().tasks.at(0).gpus, (std::vector<int>{0})) << "as it was journalled";
+}
+
+TEST_F(GpuWorldTest, ANodeOfASplitMachineHandsOutItsOwn) {
+  const auto cpu = options_.topology.cpus.front().id;
+  options_.nodes = {{.name = "none", .type = "plain", .cpus = {cpu}, .memory = kGiB},
+                    {.name = "one", .type = "with", .cpus = {cpu}, .memory = kGiB, .gpus = {1}}};
+  LocalWorld world(options_);
+  EXPECT_EQ(world.nodes().at(0).capacity.gpus, 0);
+  EXPECT_EQ(world.nodes().at(1).capacity.gpus, 1);
+  EXPECT_EQ(world.nodes().at(1).type, "with") << "as it was stated: jobs ask for it by that name";
+  job_.system.gpus = 1;
+  EXPECT_EQ(seen("CUDA_VISIBLE_DEVICES"), "GPU-b-");
 }
 
 TEST_F(GpuWorldTest, AProgramWithoutGpusSeesNone) {

@@ -8,6 +8,9 @@ namespace {
 
 // Looking for new processes costs a walk over /proc; short epochs share one.
 constexpr Seconds kLookEvery{0.25};
+// What a GPU does takes NVML four calls of some milliseconds each, while a program waits for its answer.
+// Works are told apart by their first epoch: later ones are looked at as often as nobody waits.
+constexpr Seconds kGpusEvery{1};
 
 }  // namespace
 
@@ -42,7 +45,7 @@ void TaskSensor::attach(TaskId id, std::int64_t pid) {
   attribution_.attach(id);
   idle_.attach(id);
   const auto [it, added] =
-      tasks_.emplace(id, Task{CounterSet(*around_.counters, plan_, pid, now), {}, {}, {}, false, {}});
+      tasks_.emplace(id, Task{CounterSet(*around_.counters, plan_, pid, now), {}, {}, {}, false, {}, 0});
   update(id, it->second, now);
 }
 
@@ -86,6 +89,7 @@ control::Reading TaskSensor::read(TaskId id) {
   reading.profile.rates = take_rates(id, found->second);
   reading.energy = energy_of(id);
   Task& task = found->second;
+  ++task.reads;
   if (!std::exchange(task.started_up, false)) return reading;
   const auto startup = std::exchange(task.startup, std::nullopt);
   if (startup && startup->complete()) reading.startup_energy = startup->joules;
@@ -161,7 +165,9 @@ void TaskSensor::advance() {
   attribution_.step(machine_energy(), busy, cpu);
   idle_.step(idle && last_at_ ? std::optional(*idle * (now - *last_at_)) : std::nullopt, busy, cpu);
   if (energy_.gpus) energy_.gpus->step(now);
-  if (gpus_) gpus_->step(now);
+  const bool new_here =
+      std::any_of(tasks_.begin(), tasks_.end(), [](const auto& t) { return t.second.reads == 0; });
+  if (gpus_ && (new_here || !last_gpus_ || now - *last_gpus_ >= kGpusEvery)) gpus_->step(*(last_gpus_ = now));
   last_at_ = now;
 }
 

@@ -66,6 +66,7 @@ class TaskSensor : public control::Sensor {
     std::optional<Seconds> cpu_counted;  // by perf, at the last advance
     bool started_up = false;             // since the last read
     std::optional<Energy> startup{};     // what that took
+    std::int64_t reads = 0;
   };
 
   void advance();
@@ -85,7 +86,7 @@ class TaskSensor : public control::Sensor {
   std::unique_ptr<GpuProfile> gpus_;  // opened when the first task is given some; null too where NVML is not
   std::map<TaskId, Task> tasks_;
   std::optional<MeterReading> last_energy_;
-  std::optional<Seconds> last_busy_, last_look_, last_at_;
+  std::optional<Seconds> last_busy_, last_look_, last_gpus_, last_at_;
   std::map<std::string, Seconds> pressure_;  // of the machine, at the last advance
 };
 

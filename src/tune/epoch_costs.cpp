@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "stats/least_squares.h"
 
 namespace tandem::tune {
 namespace {
@@ -9,6 +12,7 @@ namespace {
 constexpr double kQuirks = 0.1;        // a limit that the bounds put this much above the best is still tried
 constexpr double kRemembered = 5;      // epochs; a cell is the mean of about as many
 constexpr double kOtherMachine = 0.2;  // relative change that is more than noise
+constexpr double kOffTheCurve = 0.03;  // how far a draw may truly lie from a parabola
 
 }  // namespace
 
@@ -34,7 +38,8 @@ void EpochCosts::add(const EpochSlice& slice) {
   }
   const double kept = std::min(cell.weight, kRemembered), share = slice.epochs / (kept + slice.epochs);
   cell = {cell.seconds + share * (seconds - cell.seconds), cell.joules + share * (joules - cell.joules),
-          kept + slice.epochs};
+          kept + slice.epochs,
+          (1 - share) * (1 - share) * cell.variance + share * share * slice.error * slice.error};
 }
 
 void EpochCosts::scale_others(const EpochSlice& slice, double seconds, double joules) {
@@ -47,8 +52,36 @@ std::optional<EpochCosts::Best> EpochCosts::best(std::int64_t batch) const {
   const auto of_batch = cells_.find(batch);
   if (of_batch == cells_.end()) return std::nullopt;
   std::optional<Best> out;
-  for (const auto& [limit, cell] : of_batch->second)
+  for (const auto& [limit, cell] : smooth(of_batch->second))
     if (!out || cost(cell) < out->cost) out = Best{limit, cost(cell)};
+  return out;
+}
+
+// The logarithm of the draw as a parabola in that of the limit (a line through three), each weighed by how
+// well it was measured; a cell is then the mean of what was measured and the curve, weighed alike.
+std::map<double, EpochCosts::Cell> EpochCosts::smooth(const std::map<double, Cell>& cells) const {
+  const bool exact =
+      std::all_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.second.variance == 0; });
+  if (exact || cells.size() < 3) return cells;
+  std::vector<std::vector<double>> columns(cells.size() > 3 ? 3 : 2);
+  std::vector<double> draws;
+  for (const auto& [limit, cell] : cells) {
+    const double trust = 1 / std::sqrt(cell.variance + kOffTheCurve * kOffTheCurve), x = std::log(limit);
+    double power = trust;
+    for (auto& column : columns) column.push_back(power), power *= x;
+    draws.push_back(trust * std::log(cell.joules / cell.seconds));
+  }
+  std::vector<const std::vector<double>*> given;
+  for (const auto& column : columns) given.push_back(&column);
+  const auto fit = stats::least_squares(given, draws);
+  auto out = cells;
+  for (auto& [limit, cell] : out) {
+    double curve = 0, power = 1;
+    for (const double coefficient : fit.coefficients) curve += coefficient * power, power *= std::log(limit);
+    const double measured = std::log(cell.joules / cell.seconds);
+    const double to_curve = cell.variance / (cell.variance + kOffTheCurve * kOffTheCurve);
+    cell.joules = cell.seconds * std::exp(measured + to_curve * (curve - measured));
+  }
   return out;
 }
 

@@ -5,7 +5,11 @@
 // costs more time than the one before (time is convex in the limit); the draw falls no lower than the limit.
 // So measured limits bound what the others can cost at best, and those that cannot be the cheapest are never
 // tried. A limit within a tenth of the best is tried all the same: slices are cheap, and machines have
-// quirks. A new batch size begins at the limit that was best for its nearest neighbour. Pure; one owner.
+// quirks. A new batch size begins at the limit that was best for its nearest neighbour.
+//
+// Short epochs are measured badly: a GPU's energy counter moves ten times a second. The draw is smooth in the
+// limit, so where slices say how wrong they may be, a draw is weighed against the curve through all of them.
+// Pure; one owner.
 #pragma once
 
 #include <map>
@@ -22,6 +26,7 @@ class EpochCosts {
   struct Cell {
     double seconds = 0, joules = 0;  // an epoch
     double weight = 0;               // epochs it is the mean of; old ones fade
+    double variance = 0;             // relative, of the joules
   };
 
   // A whole epoch that took much longer or shorter than before under the same limit means that the machine or
@@ -34,6 +39,8 @@ class EpochCosts {
     double limit = 0, cost = 0;
   };
   std::optional<Best> best(std::int64_t batch) const;  // of the measured limits
+  // The draw smoothed where it was measured badly.
+  std::map<double, Cell> smooth(const std::map<double, Cell>&) const;
   // The limit that the next slice of this batch size should run under to learn something; nothing when the
   // rest cannot be better than the best.
   std::optional<double> worth_probing(std::int64_t batch) const;

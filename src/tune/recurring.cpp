@@ -138,7 +138,7 @@ std::variant<RecurringPlan, std::string> Recurring::propose(const std::vector<st
     if (worth > most) most = worth, chosen = i;
   }
   const auto batch = job_.batches[chosen];
-  RecurringPlan out{batch, limit(batch).watts, stop_cost(batch), chosen != known, {}, settled(batch)};
+  RecurringPlan out{batch, limit(batch).watts, stop_cost(batch), chosen != known, {}, worth_a_look(batch)};
   out.why = chosen == known
                 ? fmt::format("cheapest known: about {:.3g} J a run", cost)
                 : fmt::format("about {:.3g} J a run, and may be less than the best known ({:.3g} J)",
@@ -168,7 +168,7 @@ std::variant<RecurringPlan, std::string> Recurring::before_any_success() const {
                        INFINITY,
                        batch != job_.default_batch,
                        batch == job_.default_batch ? "the default" : "no batch size reached the target yet",
-                       settled(batch)};
+                       worth_a_look(batch)};
 }
 
 std::optional<double> Recurring::settled(std::int64_t batch) const {
@@ -177,6 +177,21 @@ std::optional<double> Recurring::settled(std::int64_t batch) const {
   const auto at = std::find(job_.limits.begin(), job_.limits.end(), best->limit);
   if (at != job_.limits.begin() && !costs_.find(batch, *std::prev(at))) return std::nullopt;
   return best->limit;
+}
+
+std::vector<double> Recurring::worth_a_look(std::int64_t batch) const {
+  if (const auto one = settled(batch)) return {*one};
+  if (costs_.best(batch)) return job_.limits;
+  std::optional<double> there;
+  double nearest = INFINITY;
+  for (const auto& [other, cells] : costs_.cells()) {
+    const double away = std::abs(std::log(static_cast<double>(batch) / static_cast<double>(other)));
+    if (const auto found = settled(other); found && away < nearest) there = found, nearest = away;
+  }
+  if (!there) return job_.limits;
+  const auto at = std::find(job_.limits.begin(), job_.limits.end(), *there);
+  return {at == job_.limits.begin() ? at : std::prev(at),
+          std::next(at) == job_.limits.end() ? job_.limits.end() : std::next(at, 2)};
 }
 
 Recurring::Limit Recurring::limit(std::int64_t batch) const {

@@ -44,9 +44,10 @@ struct RecurringPlan {
   double stop_cost = 0;    // infinite while nothing better is known
   bool exploring = false;  // not the cheapest known: it may turn out to be
   std::string why;
-  // The cheapest limit, where the next lower one was measured and is dearer (or there is none): what a run in
-  // which nothing is probed should keep to.
-  std::optional<double> settled{};
+  // Limits that are worth a look in this run. One: the cheapest, where the next lower one was measured and is
+  // dearer (or there is none). Of a batch size that never ran: what was the cheapest for its nearest
+  // neighbour, and those beside it. Else all.
+  std::vector<double> among{};
 };
 
 // One that was measured, for tables: what a run is expected to take.
@@ -118,6 +119,7 @@ class Recurring {
   double runs_to_come() const;
   std::variant<RecurringPlan, std::string> before_any_success() const;
   std::optional<double> settled(std::int64_t batch) const;
+  std::vector<double> worth_a_look(std::int64_t batch) const;
 
   RecurringJob job_;
   EpochCosts costs_;

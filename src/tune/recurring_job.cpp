@@ -48,6 +48,7 @@ void check(const RecurringJob& job, const EpochSlice& slice) {
   if (std::find(job.limits.begin(), job.limits.end(), slice.limit) == job.limits.end())
     refuse(fmt::format("{} W is none of its power limits", slice.limit));
   const auto positive = [](double number) { return std::isfinite(number) && number > 0; };
+  if (!(std::isfinite(slice.error) && slice.error >= 0)) refuse("an error of joules cannot be negative");
   if (!positive(slice.epochs) || !positive(slice.seconds) || !positive(slice.joules))
     refuse(fmt::format("{} epochs in {} s with {} J cannot be: all must be positive", slice.epochs,
                        slice.seconds, slice.joules));

@@ -28,6 +28,7 @@ struct EpochSlice {
   std::int64_t batch = 0;
   double limit = 0;
   double epochs = 0, seconds = 0, joules = 0;
+  double error = 0;  // relative standard error of the joules; 0: as good as exact
 };
 
 enum class Ending {

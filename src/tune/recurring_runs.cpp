@@ -49,14 +49,23 @@ std::optional<double> setting_of(const spec::SystemSpace& system, const Resource
                  : *clock * std::max<std::size_t>(system.gpu_power.size(), 1) + *power];
 }
 
+// A GPU's counter moves in steps of a tenth of a second (seen on an H200): both ends of an epoch lie
+// somewhere between two. Other sources are taken to be exact.
+double counter_error(const Energy& energy, double seconds) {
+  constexpr double kStep = 0.1;
+  return energy.source.starts_with("nvml") ? kStep / std::sqrt(6) / seconds : 0;
+}
+
 // Where limits and clocks are both chosen, one number below says nothing of the other: nothing is settled.
-void keep_to(spec::SystemSpace& system, double setting) {
-  if (system.gpu_power.size() > 1 && system.gpu_clock.size() > 1) return;
+void keep_to(spec::SystemSpace& system, const std::vector<double>& among) {
+  auto& chosen = system.gpu_clock.size() > 1 ? system.gpu_clock : system.gpu_power;
+  if (among.empty() || chosen.size() < 2 || (system.gpu_power.size() > 1 && system.gpu_clock.size() > 1))
+    return;
   const auto all = settings_of(system);
-  const auto at = static_cast<std::size_t>(std::find(all.begin(), all.end(), setting) - all.begin());
-  if (at == all.size()) return;
-  if (system.gpu_clock.size() > 1) system.gpu_clock = {system.gpu_clock[at]};
-  if (system.gpu_power.size() > 1) system.gpu_power = {system.gpu_power[at]};
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (std::count(among.begin(), among.end(), all[i]) > 0) kept.push_back(chosen[i]);
+  if (!kept.empty()) chosen = std::move(kept);
 }
 
 }  // namespace
@@ -114,7 +123,8 @@ std::vector<Lesson> lessons_of(const View& view, JobId id, const spec::SystemSpa
     const double seconds = record.working().value;
     if (record.mixed || !setting || !used || !(seconds > 0) || !(used->value > 0)) continue;
     if (std::count(recurring.limits.begin(), recurring.limits.end(), *setting) == 0) continue;
-    out.push_back(EpochSlice{batch, *setting, 1, seconds, used->value});
+    out.push_back(
+        EpochSlice{batch, *setting, 1, seconds, used->value, counter_error(*record.energy, seconds)});
   }
   const auto epochs = static_cast<double>(task.epochs.size());
   if (epochs == 0 && job.state != JobState::failed) return out;
@@ -133,7 +143,7 @@ spec::TuneJob attempt_of(const spec::TuneJob& job, const RecurringPlan& plan) {
   out.search.trials = 1;
   for (auto& parameter : out.hyper.parameters)
     if (parameter.name == kBatch) parameter.domain.choices = {plan.batch};
-  if (plan.settled) keep_to(out.system, *plan.settled);
+  keep_to(out.system, plan.among);
   if (std::isfinite(plan.stop_cost))
     out.budget.cost =
         Joules{std::min(plan.stop_cost, job.budget.cost.value_or(Joules{plan.stop_cost}).value)};

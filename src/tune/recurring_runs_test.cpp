@@ -130,11 +130,11 @@ TEST_F(RecurringRuns, EpochsThatSayNothingOfCostStillCount) {
 }
 
 TEST_F(RecurringRuns, WhatIsSettledIsNotTriedAgain) {
-  EXPECT_EQ(attempt_of(job_, {.batch = 64, .settled = 500}).system.gpu_power, std::vector<double>{500});
+  EXPECT_EQ(attempt_of(job_, {.batch = 64, .among = {500}}).system.gpu_power, std::vector<double>{500});
   job_.system.gpu_power = {700};
   job_.system.gpu_clock = {1e9, 1.5e9, 2e9};
   const auto clocks = recurring_job_of(job_).limits;
-  const auto attempt = attempt_of(job_, {.batch = 64, .settled = clocks[1]});
+  const auto attempt = attempt_of(job_, {.batch = 64, .among = {clocks[1]}});
   EXPECT_EQ(attempt.system.gpu_clock, std::vector<double>{1.5e9});
   EXPECT_EQ(attempt.system.gpu_power, std::vector<double>{700});
   // A later run learns from one that kept to a clock.
@@ -142,7 +142,7 @@ TEST_F(RecurringRuns, WhatIsSettledIsNotTriedAgain) {
   view.jobs[0].tune = attempt;
   EXPECT_EQ(std::get<EpochSlice>(lessons(view).at(0)).limit, clocks[1]);
   job_.system.gpu_power = {300, 700};
-  EXPECT_EQ(attempt_of(job_, {.batch = 64, .settled = 2}).system.gpu_clock.size(), 3u)
+  EXPECT_EQ(attempt_of(job_, {.batch = 64, .among = {2}}).system.gpu_clock.size(), 3u)
       << "of two, neither is";
 }
 

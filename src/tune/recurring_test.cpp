@@ -313,19 +313,32 @@ TEST(Recurring, CellsCarryParetoRanks) {
       EXPECT_FALSE(other.seconds < cell.seconds && other.joules < cell.joules && cell.rank == 0);
 }
 
-TEST(Recurring, ALimitIsSettledWhenTheNextLowerOneIsDearer) {
-  Recurring chooser({.batches = {64}, .default_batch = 64, .limits = {300, 500, 700}, .most_epochs = 9});
-  const auto settled = [&] { return std::get<RecurringPlan>(chooser.propose()).settled; };
-  EXPECT_FALSE(settled());
+TEST(Recurring, ARunLooksAtLimitsUntilTheNextLowerOneIsDearer) {
+  const std::vector<double> all{300, 400, 500, 700};
+  Recurring chooser({.batches = {64}, .default_batch = 64, .limits = all, .most_epochs = 9});
+  const auto among = [&] { return std::get<RecurringPlan>(chooser.propose()).among; };
+  EXPECT_EQ(among(), all);
   chooser.learn(EpochSlice{64, 700, 1, 1, 700});
-  EXPECT_FALSE(settled()) << "500 W may be cheaper";
+  EXPECT_EQ(among(), all) << "500 W may be cheaper";
   chooser.learn(EpochSlice{64, 500, 1, 1.1, 500});
-  EXPECT_FALSE(settled());
-  chooser.learn(EpochSlice{64, 300, 1, 2, 590});
-  EXPECT_EQ(settled(), 500);
+  EXPECT_EQ(among(), all);
+  chooser.learn(EpochSlice{64, 400, 1, 2, 790});
+  EXPECT_EQ(among(), std::vector<double>{500});
   chooser = Recurring(chooser.job());
   chooser.learn(EpochSlice{64, 300, 1, 1.05, 300});
-  EXPECT_EQ(settled(), 300) << "there is none below";
+  EXPECT_EQ(among(), std::vector<double>{300}) << "there is none below";
+}
+
+TEST(Recurring, ANewBatchSizeLooksBesideWhatIsBestForItsNeighbour) {
+  Recurring chooser(
+      {.batches = {64, 128}, .default_batch = 64, .limits = {300, 400, 500, 700}, .most_epochs = 9});
+  chooser.learn(EpochSlice{64, 700, 1, 1, 700});
+  chooser.learn(EpochSlice{64, 500, 1, 1.1, 500});
+  chooser.learn(EpochSlice{64, 400, 1, 2, 790});
+  chooser.learn(AttemptEnded{64, 5, Ending::failed});
+  const auto plan = std::get<RecurringPlan>(chooser.propose());
+  EXPECT_EQ(plan.batch, 128);
+  EXPECT_EQ(plan.among, (std::vector<double>{400, 500, 700}));
 }
 
 }  // namespace

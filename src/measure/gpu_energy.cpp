@@ -23,13 +23,11 @@ void GpuEnergy::uses(TaskId task, const std::vector<std::string>& names) {
   account.gpus.clear();
   account.all_here = true;
   for (const auto& name : names) {
-    std::size_t found = 0;
-    while (found < gpus_.size() && nvml_->gpus()[found].uuid != name && std::to_string(found) != name)
-      ++found;
-    if (found == gpus_.size())
+    const auto found = nvml_->named(name);
+    if (!found)
       account.all_here = false;
-    else if (std::find(account.gpus.begin(), account.gpus.end(), found) == account.gpus.end())
-      account.gpus.push_back(found);
+    else if (std::find(account.gpus.begin(), account.gpus.end(), *found) == account.gpus.end())
+      account.gpus.push_back(*found);
   }
 }
 

@@ -11,13 +11,8 @@ GpuProfile::GpuProfile(std::shared_ptr<platform::Nvml> nvml, Clock clock)
 void GpuProfile::uses(TaskId task, const std::vector<std::string>& names) {
   tasks_.erase(task);
   Task fresh;
-  for (const auto& name : names) {
-    std::size_t number = 0;
-    while (number < nvml_->gpus().size() && nvml_->gpus()[number].uuid != name &&
-           std::to_string(number) != name)
-      ++number;
-    if (number < nvml_->gpus().size()) fresh.gpus.push_back(number);
-  }
+  for (const auto& name : names)
+    if (const auto gpu = nvml_->named(name)) fresh.gpus.push_back(*gpu);
   if (!names.empty() && fresh.gpus.size() == names.size()) tasks_[task] = std::move(fresh);
   std::set<std::size_t> used;
   for (const auto& [id, one] : tasks_) used.insert(one.gpus.begin(), one.gpus.end());

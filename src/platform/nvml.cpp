@@ -167,6 +167,12 @@ std::optional<std::size_t> Nvml::find(const std::string& uuid) const {
   return std::nullopt;
 }
 
+std::optional<std::size_t> Nvml::named(const std::string& name) const {
+  for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu)
+    if (gpus_[gpu].uuid == name || std::to_string(gpu) == name) return gpu;
+  return std::nullopt;
+}
+
 std::optional<std::uint64_t> Nvml::energy(std::size_t gpu) {
   return Calls::get<unsigned long long>(calls_->energy, handles_.at(gpu));
 }

@@ -69,6 +69,7 @@ class Nvml {
   // What goes wherever a number goes: "nvml", or "nvml recording".
   std::string source() const { return recorded_ ? "nvml recording" : "nvml"; }
   std::optional<std::size_t> find(const std::string& uuid) const;
+  std::optional<std::size_t> named(const std::string& uuid_or_number) const;  // "0": the first
 
   // Millijoules since the driver was loaded.
   std::optional<std::uint64_t> energy(std::size_t gpu);

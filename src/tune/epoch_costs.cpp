@@ -13,6 +13,7 @@ constexpr double kQuirks = 0.1;        // a limit that the bounds put this much 
 constexpr double kRemembered = 5;      // epochs; a cell is the mean of about as many
 constexpr double kOtherMachine = 0.2;  // relative change that is more than noise
 constexpr double kOffTheCurve = 0.03;  // how far a draw may truly lie from a parabola
+constexpr double kSameCost = 0.03;     // no more than this is given away to bad measurements
 
 }  // namespace
 
@@ -51,9 +52,17 @@ void EpochCosts::scale_others(const EpochSlice& slice, double seconds, double jo
 std::optional<EpochCosts::Best> EpochCosts::best(std::int64_t batch) const {
   const auto of_batch = cells_.find(batch);
   if (of_batch == cells_.end()) return std::nullopt;
+  const auto cells = smooth(of_batch->second);
+  double least = INFINITY;
+  for (const auto& [limit, cell] : cells) least = std::min(least, cost(cell));
+  // Of those that cannot be told apart, the one that uses least energy.
   std::optional<Best> out;
-  for (const auto& [limit, cell] : smooth(of_batch->second))
-    if (!out || cost(cell) < out->cost) out = Best{limit, cost(cell)};
+  double joules = INFINITY;
+  for (const auto& [limit, cell] : cells) {
+    const double error = job_.energy_weight * cell.joules * std::sqrt(cell.variance);
+    if (cost(cell) - std::min(error, kSameCost * least) > least || cell.joules >= joules) continue;
+    out = Best{limit, cost(cell)}, joules = cell.joules;
+  }
   return out;
 }
 

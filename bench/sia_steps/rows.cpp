@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "stats/median.h"
 
 namespace tandem::bench {
 namespace {
@@ -44,7 +45,8 @@ void add_row(StepSet& set, const Cells& cells) {
                              static_cast<double>(gpus.back()), static_cast<double>(gpus.front())})
     set.rows.push_back(value);
   set.seconds.push_back(std::stod(cells.at("step_time")));
-  set.alike.push_back(fmt::format("{} {}", fmt::join(gpus, "+"), cells.at("local_bsz")));
+  set.gpus_by_node.push_back(fmt::format("{}", fmt::join(gpus, "+")));
+  set.alike.push_back(set.gpus_by_node.back() + " " + cells.at("local_bsz"));
 }
 
 StepSet read_file(const std::filesystem::path& path, StepSet set) {
@@ -75,6 +77,7 @@ StepSet StepSet::only(const std::vector<bool>& chosen) const {
     if (!chosen[i]) continue;
     out.rows.insert(out.rows.end(), row(i).begin(), row(i).end());
     out.seconds.push_back(seconds[i]), out.alike.push_back(alike[i]);
+    out.gpus_by_node.push_back(gpus_by_node[i]);
   }
   return out;
 }
@@ -110,6 +113,32 @@ std::optional<double> noise_floor(const StepSet& set) {
     for (const double each : seconds) sum += std::abs(each / mean - 1) * std::sqrt(n / (n - 1)), ++count;
   }
   return count ? std::optional(sum / static_cast<double>(count)) : std::nullopt;
+}
+
+std::optional<Twice> measured_twice(const StepSet& one, const StepSet& other) {
+  std::map<std::string, double> first;
+  for (std::size_t i = 0; i < one.count(); ++i) first.emplace(one.alike[i], one.seconds[i]);
+  std::map<std::string, std::vector<double>> apart;  // by placement, logarithms
+  bool copies = true;
+  for (std::size_t i = 0; i < other.count(); ++i)
+    if (const auto found = first.find(other.alike[i]); found != first.end()) {
+      apart[other.gpus_by_node[i]].push_back(std::log(other.seconds[i] / found->second));
+      copies = copies && other.seconds[i] == found->second;
+    }
+  if (copies) return std::nullopt;
+  Twice out;
+  double sum = 0;
+  for (const auto& [placement, logs] : apart) {
+    const auto n = static_cast<double>(logs.size());
+    if (n < 2) continue;  // nothing to tell that day from noise
+    const double that_day = stats::median(logs);
+    // Differences of two draws, about a middle that was taken from them.
+    for (const double each : logs)
+      sum += std::abs(each - that_day) / std::sqrt(2) * std::sqrt(n / (n - 1)), ++out.rows;
+  }
+  if (out.rows == 0) return std::nullopt;
+  out.noise = sum / static_cast<double>(out.rows);
+  return out;
 }
 
 }  // namespace tandem::bench

@@ -15,7 +15,8 @@ inline const std::vector<std::string> kStepColumns = {"batch", "replicas", "node
 struct StepSet {
   std::string application{}, cluster{}, file{};  // file: "placements" or "scalability"
   std::vector<double> rows{}, seconds{};
-  std::vector<std::string> alike{};  // rows of the same name are physically the same
+  std::vector<std::string> gpus_by_node{};  // "1+3": where it ran, in whatever order of nodes
+  std::vector<std::string> alike{};         // rows of the same name are physically the same
 
   std::string name() const { return application + "/" + file + "-" + cluster; }
   std::size_t count() const { return seconds.size(); }
@@ -29,8 +30,17 @@ struct StepSet {
 // UserError: a line that cannot be read.
 std::optional<std::vector<StepSet>> read_steps(const std::string& data);
 
-// How far rows that are physically the same lie from each other: the mean distance from the mean of the
-// others that are alike, scaled to what a perfect prediction would miss by; nullopt where none are alike.
+// How far a perfect model would be off, which knows the true mean of rows that are physically the same: the
+// mean relative distance from their own mean, scaled as n normal draws lie closer to that; nullopt where none
+// are alike.
 std::optional<double> noise_floor(const StepSet&);
+
+// The same from two files, of the same application on the same cluster: how far rows measured once in each
+// are apart, after what each placement was slower at all batches that day. nullopt: none in both, or copies.
+struct Twice {
+  std::size_t rows = 0;
+  double noise = 0;
+};
+std::optional<Twice> measured_twice(const StepSet& one, const StepSet& other);
 
 }  // namespace tandem::bench

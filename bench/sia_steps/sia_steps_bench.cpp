@@ -1,6 +1,11 @@
 // Our physical model on measured steps of distributed training, beside scikit-learn's forest: ten folds, and
 // trained on at most half of the GPUs, tested on more.
 //
+// Ten folds are judged on the placements files, one for every application and cluster: on them, and on no
+// other reading of the data, the forest is off by the 2.3 to 12.9 % that the floor speaks of (beside.py), and
+// only they have permuted placements. On the scalability files they are shown for information. Which files
+// are meant by more GPUs no figure tells: all are judged, and intervals are pooled over all.
+//
 //   sia_steps_bench --folds FILE    writes rows and folds, for beside.py
 //   sia_steps_bench [--beside FILE]
 //
@@ -65,134 +70,131 @@ void cover(const StepSet& set, Covered& out) {
   }
 }
 
-// Where a cluster has no permuted placements, the noise is that of the application's on another one.
-struct Floor {
-  double noise = NAN;
-  bool own = false;
+// What one file shows of the model, and of what can be known.
+struct Line {
+  const StepSet* set;
+  Metrics ours, far;
+  double forest = NAN, forest_of_all = NAN, forest_far = NAN;
+  std::optional<double> permuted{};
+  std::optional<Twice> twice{};
+
+  bool compared() const { return !std::isnan(forest); }
+  bool held() const { return ours.mape <= forest / 2 || (permuted && ours.mape <= kNoise * *permuted); }
+  // Missed, but by no more than the same cluster differs from itself.
+  bool in_noise() const { return twice && ours.mape <= kNoise * twice->noise; }
+  bool far_held() const { return far.median_ape <= kFarOff; }
 };
 
-std::map<std::string, double> floors_of(const std::vector<StepSet>& sets) {
-  std::map<std::string, double> out;
-  for (const auto& set : sets)
-    if (const auto found = noise_floor(set); found && set.file == "placements")
-      out[set.application] = std::max(out[set.application], *found);
+bool far_held(const std::vector<Line>& lines) {
+  return std::all_of(lines.begin(), lines.end(), [](const Line& each) { return each.far_held(); });
+}
+
+bool folds_held(const std::vector<Line>& lines) {
+  return std::all_of(lines.begin(), lines.end(),
+                     [](const Line& each) { return !each.compared() || each.held(); });
+}
+
+Line line_of(const StepSet& set, const std::vector<StepSet>& sets, const nlohmann::json& beside) {
+  Line out{&set, metrics(set.seconds, cross_predict(maker("physical", kStepColumns), set.examples(), {})),
+           beyond(set)};
+  if (beside.contains(set.name())) {
+    const auto& forest = beside[set.name()];
+    forest.at("mape").get_to(out.forest), forest.at("mape_of_all").get_to(out.forest_of_all);
+    forest.at("beyond").get_to(out.forest_far);
+  }
+  out.permuted = noise_floor(set);
+  for (const auto& other : sets)
+    if (other.application == set.application && other.cluster == set.cluster && other.file != set.file)
+      out.twice = measured_twice(set, other);
   return out;
 }
 
-Floor floor_of(const StepSet& set, const std::map<std::string, double>& by_application) {
-  if (const auto own = noise_floor(set)) return {*own, true};
-  const auto found = by_application.find(set.application);
-  return found == by_application.end() ? Floor{} : Floor{found->second, false};
+std::string or_dash(double share, int digits = 2) {
+  return std::isnan(share) ? "–" : percent(share, digits);
 }
 
-struct Tally {
-  int missed = 0, strictly_missed = 0, far_missed = 0;
-  Covered covered{};
-};
-
-std::vector<std::string> line_of(const StepSet& set, const Floor& floor, const nlohmann::json& beside,
-                                 Tally& tally) {
-  const Metrics ours =
-      metrics(set.seconds, cross_predict(maker("physical", kStepColumns), set.examples(), {}));
-  const Metrics far = beyond(set);
-  cover(set, tally.covered);
-  const bool compared = beside.contains(set.name());
-  const double half = compared ? beside[set.name()].at("mape").get<double>() / 2 : NAN;
-  const double forest_far = compared ? beside[set.name()].at("beyond").get<double>() : NAN;
-  const double noise = kNoise * floor.noise;
-  const bool held = ours.mape <= half || ours.mape <= noise,
-             strictly = ours.mape <= half || (floor.own && held);
-  const bool far_held = far.median_ape <= kFarOff;
-  tally.missed += compared && !held, tally.strictly_missed += compared && !strictly,
-      tally.far_missed += !far_held;
-  return {set.name(),
-          std::to_string(set.count()),
-          percent(ours.mape, 2),
-          compared ? percent(2 * half, 2) : "–",
-          compared ? percent(half, 2) : "–",
-          std::isnan(noise) ? "–" : percent(noise, 2) + (floor.own ? "" : " *"),
-          !compared  ? "–"
-          : strictly ? "held"
-          : held     ? "MISSED *"
-                     : "MISSED",
-          percent(far.median_ape),
-          compared ? percent(forest_far) : "–",
-          far_held ? "held" : "MISSED"};
+Table table_of(const std::vector<Line>& lines) {
+  Table out{"",
+            {"file", "rows", "MAPE", "half the forest's", "of all columns", "1.1 permuted", "", "1.1 twice",
+             "on more GPUs", "forest's", ""},
+            {}};
+  for (const auto& each : lines)
+    out.rows.push_back({each.set->name(), std::to_string(each.set->count()), percent(each.ours.mape, 2),
+                        or_dash(each.forest / 2), or_dash(each.forest_of_all / 2),
+                        or_dash(each.permuted ? kNoise * *each.permuted : NAN),
+                        !each.compared()  ? "–"
+                        : each.held()     ? "held"
+                        : each.in_noise() ? "MISSED *"
+                                          : "MISSED",
+                        or_dash(each.twice ? kNoise * each.twice->noise : NAN), percent(each.far.median_ape),
+                        or_dash(each.forest_far, 1), each.far_held() ? "held" : "MISSED"});
+  return out;
 }
 
-bool judge(const std::vector<StepSet>& sets, const nlohmann::json& beside) {
-  const auto by_application = floors_of(sets);
-  Tally tally;
-  Section section;
-  section.title = "Step time";
-  Table table{
-      "",
-      {"file", "rows", "MAPE", "forest's", "half of it", "1.1 noise", "", "on more GPUs", "forest's", ""},
-      {}};
-  for (const auto& set : sets)
-    table.rows.push_back(line_of(set, floor_of(set, by_application), beside, tally));
-  section.show(table);
-  section.say(
-      "MAPE over ten folds, to be at most the larger of half the forest's and 1.1 times the spread of "
-      "permuted "
-      "placements of that cluster. * it has none, so half the forest's decides; what is shown, for "
-      "information "
-      "only, is the spread on the cluster where the application has some. On more GPUs: median error, "
-      "trained on "
-      "at most half of the GPUs; at most 12 %.");
-  const auto& covered = tally.covered;
-  const double share = static_cast<double>(covered.inside) / static_cast<double>(covered.asked);
-  const bool calibrated = share >= 0.87 && share <= 0.93 && covered.asked >= 2000;
-  const bool held = tally.strictly_missed + tally.far_missed == 0 && calibrated;
+std::string missed_of(const std::vector<Line>& lines) {
+  std::size_t missed = 0, in_noise = 0, far = 0, compared = 0;
+  for (const auto& each : lines) {
+    compared += each.compared();
+    missed += each.compared() && !each.held();
+    in_noise += each.compared() && !each.held() && each.in_noise();
+    far += !each.far_held();
+  }
   const std::string folds =
-      beside.empty()
+      compared == 0
           ? "ten folds not judged: no forest to compare with"
-          : fmt::format("{} of {} files missed in ten folds ({} even with the noise of other clusters)",
-                        tally.strictly_missed, sets.size(), tally.missed);
-  section.summary = fmt::format("{}; {} missed on more GPUs; 90 % intervals hold for {} of {} = {}", folds,
-                                tally.far_missed, covered.inside, covered.asked, percent(share));
+          : fmt::format("{} of {} missed in ten folds ({} of them within noise)", missed, compared, in_noise);
+  return fmt::format("{}; {} of {} missed on more GPUs", folds, far, lines.size());
+}
+
+bool judge(const std::vector<Line>& lines) {
+  Section section;
+  section.title = "Step time, every application and cluster";
+  section.show(table_of(lines));
+  section.say(
+      "MAPE over ten folds: at most the larger of half the forest's and 1.1 times the spread of permuted "
+      "placements, where the cluster has some. The forest is the one that is off by 2.3 to 12.9 %, on batch, "
+      "replicas, nodes and replicas on the fullest node; one that sees all our columns is beside it. On more "
+      "GPUs: median error, trained on at most half of the GPUs; at most 12 %.");
+  section.say(
+      "Twice: the same GPUs and batch are in the cluster's other file too, measured another day; 1.1 times "
+      "what those differ by beyond what that day was slower for a placement, as one draw from its mean. For "
+      "information: within a day it may be less. * missed, but by no more than that.");
+  section.summary = missed_of(lines);
+  const bool held = folds_held(lines) && far_held(lines);
   section.verdict = held ? Verdict::held : Verdict::missed;
   fmt::print("{}", as_text(section));
   return held;
 }
 
-// The same configuration of an application on a cluster, measured once for each of its two files: what these
-// differ by no model can know.
-void say_repeats(const std::vector<StepSet>& sets) {
+// On them the forest is off by up to 28 %, which is not what the floor of ten folds speaks of.
+bool judge_scalability(const std::vector<Line>& lines) {
   Section section;
-  section.title = "Measured twice";
-  Table table{"", {"application, cluster", "in both files", "median difference"}, {}};
-  for (const auto& one : sets)
-    for (const auto& other : sets) {
-      if (one.file != "placements" || other.file != "scalability" || one.application != other.application ||
-          one.cluster != other.cluster)
-        continue;
-      std::map<std::string, double> first;
-      for (std::size_t i = 0; i < one.count(); ++i) first.emplace(one.alike[i], one.seconds[i]);
-      std::vector<double> apart;
-      for (std::size_t i = 0; i < other.count(); ++i)
-        if (const auto found = first.find(other.alike[i]); found != first.end())
-          apart.push_back(std::abs(other.seconds[i] / found->second - 1));
-      if (apart.empty() || *std::max_element(apart.begin(), apart.end()) == 0) continue;  // the same rows
-      std::nth_element(apart.begin(), apart.begin() + static_cast<std::ptrdiff_t>(apart.size() / 2),
-                       apart.end());
-      table.rows.push_back({one.application + ", " + one.cluster, std::to_string(apart.size()),
-                            percent(apart[apart.size() / 2], 1)});
-    }
-  section.show(table);
-  section.say(
-      "For information: a run on the same GPUs with the same batch, in another session. Noise within a "
-      "session "
-      "may be smaller.");
-  section.summary = "what no model of these files can know";
-  section.verdict = Verdict::not_judged;
+  section.title = "The scalability files: on more GPUs; ten folds for information";
+  section.show(table_of(lines));
+  section.summary = missed_of(lines);
+  section.verdict = far_held(lines) ? Verdict::held : Verdict::missed;
   fmt::print("{}", as_text(section));
+  return far_held(lines);
+}
+
+bool judge_intervals(const std::vector<StepSet>& sets) {
+  Covered covered;
+  for (const auto& set : sets) cover(set, covered);
+  const double share = static_cast<double>(covered.inside) / static_cast<double>(covered.asked);
+  const bool held = share >= 0.87 && share <= 0.93 && covered.asked >= 2000;
+  Section section;
+  section.title = "90 % intervals, half of each file around the other half";
+  section.summary = fmt::format("hold for {} of {} = {} (asked: 87 to 93 %)", covered.inside, covered.asked,
+                                percent(share));
+  section.verdict = held ? Verdict::held : Verdict::missed;
+  fmt::print("{}", as_text(section));
+  return held;
 }
 
 void write_folds(const std::string& path, const std::vector<StepSet>& sets) {
   nlohmann::json out;
   for (const auto& set : sets)
-    out[set.name()] = {{"columns", kStepColumns.size()},
+    out[set.name()] = {{"columns", kStepColumns},
                        {"rows", set.rows},
                        {"seconds", set.seconds},
                        {"fold", deal_folds(set.count(), {})},
@@ -221,9 +223,13 @@ int main(int argc, char** argv) try {
     std::ifstream in(argv[++i]);
     beside = nlohmann::json::parse(in);
   }
-  const bool held = judge(*sets, beside);
-  say_repeats(*sets);
-  return held ? 0 : 1;
+  std::vector<Line> judged, beside_them;
+  for (const auto& set : *sets)
+    (set.file == "placements" ? judged : beside_them).push_back(line_of(set, *sets, beside));
+  const bool steps = judge(judged);
+  const bool far = judge_scalability(beside_them);
+  const bool intervals = judge_intervals(*sets);
+  return steps && far && intervals ? 0 : 1;
 } catch (const UserError& error) {
   fmt::print(stderr, "{}\n", error.what());
   return 2;

@@ -30,11 +30,14 @@ class ResidualFit {
   void run() {
     set_up_parts();
     if (out_.columns_.empty() || kept_.size() < 3) return finish_without();
-    choose();
+    std::vector<double> at;
+    for (const auto& prior : prior_) at.push_back(prior.middle);
+    choose(at, std::min(kept_.size(), ResidualProcess::kScout), 8);
     // Stalled runs make all look noisy: chosen again once it is known which they are.
+    const std::size_t chosen = std::min(kept_.size(), ResidualProcess::kChosen);
     doubt_.assign(kept_.size(), 1);
-    doubt(std::min(kept_.size(), ResidualProcess::kScout));
-    choose();
+    doubt(chosen);
+    choose(at, chosen, 4);
     doubt_.assign(kept_.size(), 1);
     weigh();
   }
@@ -239,35 +242,32 @@ class ResidualFit {
     return out;
   }
 
-  // Minus twice the logarithm of likelihood and prior.
-  double cost(const std::vector<double>& at) {
+  // Minus twice the logarithm of likelihood and prior, of the first n kept rows.
+  double cost(const std::vector<double>& at, std::size_t n) {
     put(at);
     double sum = 0;
     for (std::size_t i = 0; i < at.size(); ++i) {
       const double off = (at[i] - prior_[i].middle) / prior_[i].spread;
       sum += off * off;
     }
-    const std::size_t n = std::min(kept_.size(), ResidualProcess::kScout);
     const Cholesky factor(covariance(n), n);
     if (!factor.ok()) return INFINITY;
     for (const double each : factor.half(means(n))) sum += each * each;
     return sum + factor.log_determinant();
   }
 
-  // One number at a time, by steps that grow while they help and shrink when they do not.
-  void choose() {
-    std::vector<double> at;
-    for (const auto& prior : prior_) at.push_back(prior.middle);
+  // From `at` on, one number at a time, by steps that grow while they help and shrink when they do not.
+  void choose(std::vector<double>& at, std::size_t n, int rounds) {
     std::vector<double> stride(at.size(), 0.7);
-    double best = cost(at);
-    for (int round = 0; round < 8; ++round) {
+    double best = cost(at, n);
+    for (int round = 0; round < rounds; ++round) {
       const double before = best;
       for (std::size_t i = 0; i < at.size(); ++i) {
         const double was = at[i];
         bool better = false;
         for (const double sign : {1.0, -1.0}) {
           at[i] = was + sign * stride[i];
-          const double there = cost(at);
+          const double there = cost(at, n);
           if (there < best) {
             best = there, better = true, stride[i] *= sign * 1.3;
             break;

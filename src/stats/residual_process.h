@@ -13,10 +13,10 @@
 //                                column
 //   one batch size and replicas  the same records, whatever the nodes: long ones make each step long
 // Sizes, lengths and noise are those of the largest marginal likelihood under weak priors, found on at most
-// `kScout` rows. Rows that are alike are merged, without those that their repeats contradict; of more than
-// `kKept` different ones a sample is kept. What is predicted makes the relative error small,
-// |said/measured - 1|, not the square of its logarithm: where a third of the runs stalled, it is the time of
-// those that did not. Deterministic; pure.
+// `kChosen` rows, once `kScout` of them have told which runs stalled. Rows that are alike are merged, without
+// those that their repeats contradict; of more than `kKept` different ones a sample is kept. What is
+// predicted makes the relative error small, |said/measured - 1|, not the square of its logarithm: where a
+// third of the runs stalled, it is the time of those that did not. Deterministic; pure.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ namespace tandem::stats {
 
 class ResidualProcess {
  public:
-  static constexpr std::size_t kKept = 900, kScout = 220;
+  static constexpr std::size_t kKept = 900, kScout = 220, kChosen = 450;
 
   // How many columns there are; which of them is the main one and which tells replicas, if any.
   struct Columns {

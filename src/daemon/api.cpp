@@ -192,14 +192,12 @@ class Api {
     const auto asked = local::gpus_asked_by(job, tune);
     if (asked.gpu_memory > 0)
       throw UserError(
-          "system.gpu_memory: a server hands out whole GPUs, which nobody shares; leave it out, or share "
-          "them "
-          "among the trials of one search with `tandem tune` on that machine");
+          "system.gpu_memory: a server hands out whole GPUs, which nobody shares; leave it out, or "
+          "share them among the trials of one search with `tandem tune` on that machine");
     if (asked.gpus > 0 && job.nodes > 1 && parts_.world == "local")
       throw UserError(
           "system.nodes: jobs of several nodes get no GPUs on this machine (--world local); leave "
-          "system.gpus "
-          "or system.nodes out");
+          "system.gpus or system.nodes out");
     if (parts_.gpus) return parts_.gpus->check(asked);
     if (asked.gpu_power.empty() && asked.gpu_clock.empty()) return {};
     return {fmt::format("its GPUs stay as they are: system.gpu_power and gpu_clock are not set {}",

@@ -107,6 +107,9 @@ def save(path, state):
     os.replace(beside, path)
 
 
+JUDGE = 1 << 40  # a seed that no epoch of any trial has: what is judged by must not be trained on
+
+
 class Training:
     """A task in training, a step at a time, and how good it is."""
 
@@ -124,7 +127,7 @@ class Training:
         return loss.detach()
 
     def accuracy(self):
-        judge = torch.Generator(device=self.task.device).manual_seed(7)
+        judge = torch.Generator(device=self.task.device).manual_seed(JUDGE)
         self.task.model.eval()
         with torch.no_grad(), numbers(self.precision, self.task.device):
             right = torch.stack([self.task.loss(*self.task.batch(256, judge))[1] for _ in range(self.task.JUDGED // 256)]).mean()

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -115,30 +116,27 @@ std::optional<double> noise_floor(const StepSet& set) {
   return count ? std::optional(sum / static_cast<double>(count)) : std::nullopt;
 }
 
-std::optional<Twice> measured_twice(const StepSet& one, const StepSet& other) {
-  std::map<std::string, double> first;
-  for (std::size_t i = 0; i < one.count(); ++i) first.emplace(one.alike[i], one.seconds[i]);
-  std::map<std::string, std::vector<double>> apart;  // by placement, logarithms
-  bool copies = true;
-  for (std::size_t i = 0; i < other.count(); ++i)
-    if (const auto found = first.find(other.alike[i]); found != first.end()) {
-      apart[other.gpus_by_node[i]].push_back(std::log(other.seconds[i] / found->second));
-      copies = copies && other.seconds[i] == found->second;
-    }
-  if (copies) return std::nullopt;
-  Twice out;
-  double sum = 0;
-  for (const auto& [placement, logs] : apart) {
-    const auto n = static_cast<double>(logs.size());
-    if (n < 2) continue;  // nothing to tell that day from noise
-    const double that_day = stats::median(logs);
-    // Differences of two draws, about a middle that was taken from them.
-    for (const double each : logs)
-      sum += std::abs(each - that_day) / std::sqrt(2) * std::sqrt(n / (n - 1)), ++out.rows;
+std::optional<double> noise_in_kinks(const StepSet& set) {
+  std::map<std::string, std::map<double, double>> logs;  // by placement and batch
+  for (std::size_t i = 0; i < set.count(); ++i)
+    logs[set.gpus_by_node[i]].emplace(set.row(i)[0], std::log(set.seconds[i]));
+  std::map<std::array<double, 3>, std::vector<double>> kinks;  // by the three batches
+  for (const auto& [placement, by_batch] : logs) {
+    const std::vector<std::pair<double, double>> at(by_batch.begin(), by_batch.end());
+    for (std::size_t i = 2; i < at.size(); ++i)
+      kinks[{at[i - 2].first, at[i - 1].first, at[i].first}].push_back(at[i - 2].second -
+                                                                       2 * at[i - 1].second + at[i].second);
   }
-  if (out.rows == 0) return std::nullopt;
-  out.noise = sum / static_cast<double>(out.rows);
-  return out;
+  constexpr double kOfLaplace = 2.61;  // E|a - 2b + c| of three of its draws, in E|a|
+  double sum = 0, count = 0;
+  for (const auto& [batches, each] : kinks) {
+    const auto n = static_cast<double>(each.size());
+    if (n < 3) continue;
+    const double common = stats::median(each);
+    for (const double kink : each)
+      sum += std::abs(kink - common) * std::sqrt(n / (n - 1)) / kOfLaplace, ++count;
+  }
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
 }  // namespace tandem::bench

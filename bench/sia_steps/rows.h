@@ -35,12 +35,10 @@ std::optional<std::vector<StepSet>> read_steps(const std::string& data);
 // are alike.
 std::optional<double> noise_floor(const StepSet&);
 
-// The same from two files, of the same application on the same cluster: how far rows measured once in each
-// are apart, after what each placement was slower at all batches that day. nullopt: none in both, or copies.
-struct Twice {
-  std::size_t rows = 0;
-  double noise = 0;
-};
-std::optional<Twice> measured_twice(const StepSet& one, const StepSet& other);
+// The same where nothing was measured twice: kinks along the batch size that other placements do not have. A
+// kink is a step's logarithm less the middle of its two neighbours'; its distance from the median kink there
+// is noise of three rows. Taken as noise with tails (Laplace's), so rather too small; nullopt where there are
+// no three neighbours on three placements.
+std::optional<double> noise_in_kinks(const StepSet&);
 
 }  // namespace tandem::bench

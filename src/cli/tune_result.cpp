@@ -265,8 +265,10 @@ std::string tune_table(const store::RunInfo& run, const View& view, const fs::pa
     out += row("energy", energy_text(drawn_by(found)));
     if (job.objective.cost) out += row("cost", tune::cost_text(job.objective, found.price));
     if (job.mode == spec::Mode::pipelined)
-      out += row("system tuner", fmt::format("{} epochs of probing, {} kinds of work known from earlier jobs",
-                                             found.probed_epochs, found.reused_profiles));
+      out +=
+          row("system tuner", fmt::format("{} epoch{} of probing, {} kind{} of work known from earlier jobs",
+                                          found.probed_epochs, found.probed_epochs == 1 ? "" : "s",
+                                          found.reused_profiles, found.reused_profiles == 1 ? "" : "s"));
   }
   if (const auto model = model_file(folder, view)) out += row("model", model->string());
   out += row("run", run.id);

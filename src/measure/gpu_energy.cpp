@@ -49,6 +49,11 @@ void GpuEnergy::step(Seconds now) {
   for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) share(gpu, drawn(gpu), interval);
 }
 
+void GpuEnergy::find_steps(TaskId task, const std::function<void(Seconds)>& pause) {
+  if (const auto found = accounts_.find(task); found != accounts_.end())
+    for (const std::size_t gpu : found->second.gpus) gpus_[gpu].meter.find_steps(pause);
+}
+
 void GpuEnergy::share(std::size_t gpu, std::optional<Joules> joules, Seconds interval) {
   std::vector<Account*> on_it;
   for (auto& [task, account] : accounts_)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +32,8 @@ class GpuEnergy {
   bool used_by(TaskId task) const { return accounts_.contains(task); }
 
   void step(Seconds now);
+  // So that the next epochs of the task are told exactly, however short (counter_steps.h); takes a moment.
+  void find_steps(TaskId, const std::function<void(Seconds)>& pause);
 
   // Since it has its GPUs or the last take; nothing for a task without GPUs. Without a source where a counter
   // failed or began anew in between.

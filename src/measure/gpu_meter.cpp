@@ -8,6 +8,9 @@ namespace tandem::measure {
 namespace {
 
 constexpr Seconds kLongestGap{5};
+constexpr int kMostAgain = 8;     // readings until a step is over
+constexpr int kMostPolls = 400;   // until two steps were seen
+constexpr Seconds kPause{0.001};  // between them
 
 }  // namespace
 
@@ -26,17 +29,50 @@ std::optional<MeterReading> GpuMeter::read() {
   return counts_ ? read_counter() : read_power();
 }
 
+// A call takes some milliseconds: it is taken to tell of their middle.
+std::optional<GpuMeter::Count> GpuMeter::count() const {
+  const Seconds before = clock_();
+  const auto millijoules = nvml_->energy(gpu_);
+  if (!millijoules) return std::nullopt;
+  return Count{(before + clock_()) / 2, *millijoules};
+}
+
 std::optional<MeterReading> GpuMeter::read_counter() {
-  const auto count = nvml_->energy(gpu_);
-  if (!count) return std::nullopt;  // the next reading covers this stretch as well
+  auto now = count();
+  for (int again = 0; now && steps_.stepping(now->at) && again < kMostAgain; ++again) now = count();
+  if (!now) return std::nullopt;  // the next reading covers this stretch as well
   if (last_) {
-    if (const auto added = platform::millijoules_between(*last_, *count))
+    if (const auto added = platform::millijoules_between(last_->millijoules, now->millijoules))
       reading_.total += Joules{static_cast<double>(*added) * 1e-3};
     else
-      ++reading_.breaks;
+      ++reading_.breaks, steps_ = {};
   }
-  last_ = count;
-  return reading_;
+  last_ = now;
+  // Never back: what was taken to be used since a step may have been too much.
+  told_ = std::max(told_, reading_.total.value + steps_.missed(now->at, reading_.total.value) - ahead_);
+  return MeterReading{Joules{told_}, reading_.breaks};
+}
+
+void GpuMeter::find_steps(const std::function<void(Seconds)>& pause) {
+  if (!counts_ || !last_) return;
+  CounterSteps found;
+  double joules = reading_.total.value;
+  auto before = *last_;
+  auto search = found.poll(before.at, joules);
+  for (int poll = 0; search == CounterSteps::Search::goes_on && poll < kMostPolls; ++poll) {
+    pause(kPause);
+    const auto now = count();
+    const auto added =
+        now ? platform::millijoules_between(before.millijoules, now->millijoules) : std::nullopt;
+    if (!added) return;
+    joules += static_cast<double>(*added) * 1e-3;
+    search = found.poll(now->at, joules);
+    before = *now;
+  }
+  if (search != CounterSteps::Search::found) return;
+  // The last reading was told as if nothing was missing.
+  ahead_ = reading_.total.value + found.first_missed() - told_;
+  steps_ = found;
 }
 
 std::optional<MeterReading> GpuMeter::read_power() {

@@ -5,10 +5,12 @@
 // as is a recording. One thread; the library is shared with others of the same thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "measure/counter_steps.h"
 #include "measure/meter.h"
 #include "measure/power_integral.h"
 #include "platform/nvml.h"
@@ -23,8 +25,16 @@ class GpuMeter : public Meter {
   std::string source() const override;
   bool measured() const override { return true; }
   std::optional<MeterReading> read() override;
+  // Polls the counter until it is known when it steps (at most half a second), so that readings of the next
+  // seconds are better than its steps. What was read last is made up for.
+  void find_steps(const std::function<void(Seconds)>& pause);
 
  private:
+  struct Count {
+    Seconds at;
+    std::uint64_t millijoules;
+  };
+  std::optional<Count> count() const;
   std::optional<MeterReading> read_counter();
   std::optional<MeterReading> read_power();
 
@@ -32,8 +42,10 @@ class GpuMeter : public Meter {
   std::size_t gpu_;
   Clock clock_;
   bool counts_;  // it has a counter
-  std::optional<std::uint64_t> last_;
-  MeterReading reading_;
+  std::optional<Count> last_;
+  MeterReading reading_;  // by the counter
+  CounterSteps steps_;
+  double ahead_ = 0, told_ = 0;  // joules: what earlier readings were short of; what was told last
   PowerIntegral integral_;
 };
 

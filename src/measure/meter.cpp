@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
+#include <thread>
 
 #include "base/text.h"
 
@@ -10,6 +11,10 @@ namespace tandem::measure {
 
 Seconds steady_now() {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};
+}
+
+void sleep_for(Seconds seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds.value));
 }
 
 RaplMeter::RaplMeter(std::vector<platform::EnergyZone> zones, Clock clock) : clock_(std::move(clock)) {

@@ -21,6 +21,7 @@ namespace tandem::measure {
 
 using Clock = std::function<Seconds()>;  // never goes backwards
 Seconds steady_now();
+void sleep_for(Seconds);
 
 struct MeterReading {
   Joules total;

@@ -136,6 +136,8 @@ void TaskSensor::started_up(TaskId id) {
   // It may say so more than once.
   if (std::exchange(task.started_up, true) && task.startup && used) used = sum_of(*task.startup, *used);
   task.startup = std::move(used);
+  // While others run too, they would wait for it.
+  if (energy_.gpus && tasks_.size() == 1) energy_.gpus->find_steps(id, around_.pause);
 }
 
 Metrics TaskSensor::take_rates(TaskId id, Task& task) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 
 #include "base/error.h"
@@ -33,12 +34,14 @@ struct SensorFixture : testing::Test {
   std::optional<MeterReading> drawn = MeterReading{};
   std::unique_ptr<TaskSensor> sensor;
 
+  virtual void wait(Seconds) {}  // a pause that the sensor makes
   Surroundings around() {
     Surroundings result;
     result.cores = 2;
     result.proc = proc.root();
     result.sys = proc.root() / "no-sys";
     result.clock = [this] { return now; };
+    result.pause = [this](Seconds s) { wait(s); };
     result.counters = kernel;
     return result;
   }
@@ -216,6 +219,34 @@ TEST_F(GpuFixture, WhatStartingUpTookIsToldApart) {
   second(1, 1, 1);
   sensor->started_up(1);
   EXPECT_FALSE(sensor->read(1).startup_energy) << "a part is missing";
+}
+
+// A counter that is renewed ten times a second, by a card that draws 100 W while the program loads and 600 W
+// in its epochs of a third of a second.
+struct SteppingFixture : GpuFixture {
+  static constexpr double kReady = 1000.455;
+  void wait(Seconds s) override { go_to(now.value + s.value); }
+  void go_to(double at) {
+    now = Seconds{at};
+    const double step = std::floor(at * 10) / 10;
+    const double joules = 100 * (std::min(step, kReady) - 1000) + 600 * std::max(0.0, step - kReady);
+    nvml.millijoules[0] = 1000 + static_cast<unsigned long long>(joules * 1000);
+  }
+};
+
+TEST_F(SteppingFixture, ShortEpochsAreNotTakenForTheCountersSteps) {
+  go_to(1000);
+  make_with_gpus(true);
+  for (const int other : {2, 3}) sensor->detach(other);
+  sensor->uses_gpus(1, {"0"});
+  go_to(kReady);
+  sensor->started_up(1);
+  for (int epoch = 1; epoch <= 6; ++epoch) {
+    go_to(kReady + epoch / 3.0);
+    const auto reading = sensor->read(1);
+    const double joules = reading.energy->joules.value - reading.startup_energy.value_or(Joules{}).value;
+    EXPECT_NEAR(joules, 200, 15) << "of epoch " << epoch;
+  }
 }
 
 TEST_F(GpuFixture, APartThatFailedIsMissingAndNotNothing) {

@@ -12,6 +12,7 @@ namespace {
 constexpr double kQuirks = 0.1;        // a limit that the bounds put this much above the best is still tried
 constexpr double kRemembered = 5;      // epochs; a cell is the mean of about as many
 constexpr double kOtherMachine = 0.2;  // relative change that is more than noise
+constexpr double kSure = 3;            // epochs that are no accident
 constexpr double kOffTheCurve = 0.03;  // how far a draw may truly lie from a parabola
 constexpr double kSameCost = 0.03;     // no more than this is given away to bad measurements
 
@@ -29,24 +30,40 @@ const EpochCosts::Cell* EpochCosts::find(std::int64_t batch, double limit) const
   return cell == of_batch->second.end() ? nullptr : &cell->second;
 }
 
-void EpochCosts::add(const EpochSlice& slice) {
+void EpochCosts::take_in(Cell& cell, const EpochSlice& slice) {
   const double seconds = slice.seconds / slice.epochs, joules = slice.joules / slice.epochs;
-  auto& cell = cells_[slice.batch][slice.limit];
-  const bool whole = slice.epochs >= 1 && cell.weight > 0;
-  if (whole && std::abs(std::log(seconds / cell.seconds)) > kOtherMachine) {
-    scale_others(slice, seconds / cell.seconds, joules / cell.joules);
-    cell = {};
-  }
   const double kept = std::min(cell.weight, kRemembered), share = slice.epochs / (kept + slice.epochs);
   cell = {cell.seconds + share * (seconds - cell.seconds), cell.joules + share * (joules - cell.joules),
           kept + slice.epochs,
           (1 - share) * (1 - share) * cell.variance + share * share * slice.error * slice.error};
 }
 
-void EpochCosts::scale_others(const EpochSlice& slice, double seconds, double joules) {
+bool EpochCosts::odd(const Cell& cell, const EpochSlice& slice) {
+  return slice.epochs >= 1 && cell.weight > 0 &&
+         std::abs(std::log(slice.seconds / slice.epochs / cell.seconds)) > kOtherMachine;
+}
+
+void EpochCosts::add(const EpochSlice& slice) {
+  auto& cell = cells_[slice.batch][slice.limit];
+  auto& unlike = odd_[{slice.batch, slice.limit}];
+  if (!odd(cell, slice)) {
+    unlike = {};
+    return take_in(cell, slice);
+  }
+  if (odd(unlike, slice)) unlike = {};  // unlike each other, too
+  take_in(unlike, slice);
+  if (cell.weight < kSure && unlike.weight >= cell.weight) {
+    // Of two that disagree the quicker one is believed: nothing is quick by accident.
+    if (unlike.weight > cell.weight || unlike.seconds < cell.seconds) cell = std::exchange(unlike, {});
+  } else if (unlike.weight >= kSure) {
+    scale_all(unlike.seconds / cell.seconds, unlike.joules / cell.joules);
+    cell = std::exchange(unlike, {});
+  }
+}
+
+void EpochCosts::scale_all(double seconds, double joules) {
   for (auto& [batch, limits] : cells_)
-    for (auto& [limit, cell] : limits)
-      if (batch != slice.batch || limit != slice.limit) cell.seconds *= seconds, cell.joules *= joules;
+    for (auto& [limit, cell] : limits) cell.seconds *= seconds, cell.joules *= joules;
 }
 
 std::optional<EpochCosts::Best> EpochCosts::best(std::int64_t batch) const {

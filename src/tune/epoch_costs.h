@@ -15,6 +15,7 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "tune/recurring_job.h"
 
@@ -30,8 +31,9 @@ class EpochCosts {
     double variance = 0;             // relative, of the joules
   };
 
-  // A whole epoch that took much longer or shorter than before under the same limit means that the machine or
-  // the data changed: what else was measured is scaled alike.
+  // Whole epochs that take much longer or shorter than those before under the same limit: one or two are an
+  // accident and left out; if they go on, the machine or the data changed, and what else was measured is
+  // scaled alike. Unless there was hardly anything before: then that was the accident.
   void add(const EpochSlice&);
 
   const Cell* find(std::int64_t batch, double limit) const;  // null: not measured
@@ -48,12 +50,15 @@ class EpochCosts {
   const std::map<std::int64_t, std::map<double, Cell>>& cells() const { return cells_; }
 
  private:
+  static void take_in(Cell&, const EpochSlice&);
+  static bool odd(const Cell&, const EpochSlice&);
   double first_limit(std::int64_t batch) const;
   double at_best(const std::map<double, Cell>&, double limit) const;
-  void scale_others(const EpochSlice&, double seconds, double joules);
+  void scale_all(double seconds, double joules);
 
   RecurringJob job_;
   std::map<std::int64_t, std::map<double, Cell>> cells_;
+  std::map<std::pair<std::int64_t, double>, Cell> odd_;  // what was unlike its cell of late
 };
 
 }  // namespace tandem::tune

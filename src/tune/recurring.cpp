@@ -97,14 +97,14 @@ Recurring::Trial Recurring::trial(const Outlook& of, double alternative) const {
   return out;
 }
 
-// By how much a run of it is expected to lower what the best known costs a run.
-double Recurring::gain(const Outlook& of, double best) const {
-  const double unknown = of.epochs.variance + of.epoch_cost.variance;
+// By how much a run of it is expected to lower what runs to come cost each, where the cheapest of the others
+// costs `other`: it may turn out to be cheaper than that or, if it is the cheapest, dearer after all.
+double Recurring::gain(const Outlook& of, double other) const {
+  const double unknown = of.epochs.variance + of.epoch_cost.variance, mean = of.mean();
   const double deviation = unknown / std::sqrt(unknown + of.luck);  // of what will be believed after it
-  const double mean = std::log(of.mean()) - deviation * deviation / 2;
-  const double d = (std::log(best) - mean) / deviation;
-  const double out = best * stats::normal_cdf(d) - of.mean() * stats::normal_cdf(d - deviation);
-  return std::max(0.0, out);
+  const double d = std::log(other / mean) / deviation, half = deviation / 2;
+  const double cheaper = other * stats::normal_cdf(d + half) - mean * stats::normal_cdf(d - half);
+  return std::max(0.0, mean > other ? cheaper : cheaper - (other - mean));
 }
 
 // Next to a batch size that ran, or within a doubling of one: what is learned there says whether to go on, at
@@ -129,13 +129,19 @@ std::variant<RecurringPlan, std::string> Recurring::propose(const std::vector<st
   const auto all = outlooks();
   const std::size_t known = best(all);
   const double cost = all[known].mean();
+  const auto worth = [&](std::size_t i) {
+    double other = INFINITY;
+    for (std::size_t j = 0; j < all.size(); ++j)
+      if (j != i && arms_[j].reached > 0) other = std::min(other, all[j].mean());
+    const double learned = std::isfinite(other) ? runs_to_come() * gain(all[i], other) : 0;
+    return i == known ? learned : learned - (trial(all[i], cost).cost - cost);
+  };
   std::size_t chosen = known;
-  double most = 0;
+  double most = worth(known);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool runs = std::find(running.begin(), running.end(), job_.batches[i]) != running.end();
     if (i == known || runs || arms_[i].given_up() || !near(i)) continue;
-    const double worth = runs_to_come() * gain(all[i], cost) - (trial(all[i], cost).cost - cost);
-    if (worth > most) most = worth, chosen = i;
+    if (const double here = worth(i); here > most) most = here, chosen = i;
   }
   const auto batch = job_.batches[chosen];
   RecurringPlan out{batch, limit(batch).watts, stop_cost(batch), chosen != known, {}, worth_a_look(batch)};

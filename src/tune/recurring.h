@@ -13,9 +13,10 @@
 // sizes are ruled out without being run.
 //
 // Which to run is a trade: what it is expected to cost more than the best known now, against how much less
-// it may turn out to cost in each run to come (the knowledge gradient). How many are to come: as the job
-// says, else as many as there were, and at least 50. Only
-// neighbours of what ran are candidates: they cost less to try than a leap, and say whether to go on.
+// it may turn out to cost in each run to come (the knowledge gradient). Running the best known teaches too:
+// of two that are close, the one that is less well known is run. How many are to come: as the job says, else
+// as many as there were, and at least 50. Only neighbours of what ran are candidates: they cost less to try
+// than a leap, and say whether to go on.
 //
 // An attempt is stopped when what it is still expected to take is more than running the best known instead;
 // every law of epochs here leaves room for runs that never arrive. One that is stopped teaches "at least so
@@ -114,7 +115,7 @@ class Recurring {
   std::size_t best(const std::vector<Outlook>&) const;
   double arrived_by(const Outlook&, double epochs) const;
   Trial trial(const Outlook&, double alternative) const;
-  double gain(const Outlook&, double best) const;
+  double gain(const Outlook&, double other) const;
   bool near(std::size_t at) const;
   double runs_to_come() const;
   std::variant<RecurringPlan, std::string> before_any_success() const;

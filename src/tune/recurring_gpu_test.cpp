@@ -27,6 +27,7 @@ struct Workload {
   std::map<std::int64_t, double> epochs;                                 // to the target
   double luck;                                                           // of epochs
   double jitter;                                                         // of an epoch's time
+  double accidents = 0;                                                  // share of epochs a third longer
 };
 const std::vector<double> kClocks{1.1e9, 1.3e9, 1.5e9, 1.7e9, 1.98e9};
 
@@ -63,7 +64,8 @@ class Recurrence {
   }
   std::pair<double, double> run(std::int64_t batch, std::size_t clock, Spent& spent) {
     const auto [seconds, watts] = of_.epoch.at(batch)[clock];
-    const double took = seconds * (1 + of_.jitter * random_.normal());
+    const double accident = random_.uniform() < of_.accidents ? 1.35 : 1;
+    const double took = seconds * accident * (1 + of_.jitter * random_.normal());
     spent.add(took * watts, took);
     // Both ends of the epoch lie somewhere between two steps of the counter.
     const double late = kStep * random_.uniform(), seen = (took + late_ - late) * watts;
@@ -148,6 +150,17 @@ TEST(RecurringOnAGpu, ItIsComputing) {
                           {{256, 5}, {512, 5}},
                           0.12,
                           0.03}));
+}
+
+// The same with shorter epochs, of which one in fifty is disturbed.
+TEST(RecurringOnAGpu, ItsEpochsAreShort) {
+  expect_floors(ten_runs({{256, 512},
+                          {{256, {{0.508, 306}, {0.439, 349}, {0.40, 420}, {0.395, 470}, {0.386, 555}}},
+                           {512, {{0.435, 334}, {0.369, 383}, {0.328, 474}, {0.304, 562}, {0.287, 654}}}},
+                          {{256, 10}, {512, 10.2}},
+                          0.09,
+                          0.03,
+                          0.02}));
 }
 
 // A small transformer, for which the card waits: a lower clock costs no time.

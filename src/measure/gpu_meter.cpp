@@ -8,7 +8,7 @@ namespace tandem::measure {
 namespace {
 
 constexpr Seconds kLongestGap{5};
-constexpr int kMostAgain = 8;     // readings until a step is over
+constexpr int kMostAgain = 2000;  // readings until a step is over: some milliseconds
 constexpr int kMostPolls = 400;   // until two steps were seen
 constexpr Seconds kPause{0.001};  // between them
 
@@ -55,24 +55,25 @@ std::optional<MeterReading> GpuMeter::read_counter() {
 
 void GpuMeter::find_steps(const std::function<void(Seconds)>& pause) {
   if (!counts_ || !last_) return;
-  CounterSteps found;
   double joules = reading_.total.value;
   auto before = *last_;
-  auto search = found.poll(before.at, joules);
+  auto search = CounterSteps::Search::goes_on;
+  steps_.begin(before.at, joules);
   for (int poll = 0; search == CounterSteps::Search::goes_on && poll < kMostPolls; ++poll) {
     pause(kPause);
     const auto now = count();
     const auto added =
         now ? platform::millijoules_between(before.millijoules, now->millijoules) : std::nullopt;
-    if (!added) return;
+    if (!added) break;
     joules += static_cast<double>(*added) * 1e-3;
-    search = found.poll(now->at, joules);
+    search = steps_.poll(now->at, joules);
     before = *now;
   }
-  if (search != CounterSteps::Search::found) return;
-  // The last reading was told as if nothing was missing.
-  ahead_ = reading_.total.value + found.first_missed() - told_;
-  steps_ = found;
+  // The last reading was told already.
+  if (search == CounterSteps::Search::found)
+    ahead_ = reading_.total.value + steps_.first_missed() - told_;
+  else
+    steps_ = {};
 }
 
 std::optional<MeterReading> GpuMeter::read_power() {

@@ -25,8 +25,8 @@ class GpuMeter : public Meter {
   std::string source() const override;
   bool measured() const override { return true; }
   std::optional<MeterReading> read() override;
-  // Polls the counter until it is known when it steps (at most half a second), so that readings of the next
-  // seconds are better than its steps. What was read last is made up for.
+  // Polls the counter until it is known when it steps (a tenth of a second or two; at most half a second), so
+  // that readings of the next seconds are better than its steps. What was read last is made up for.
   void find_steps(const std::function<void(Seconds)>& pause);
 
  private:

@@ -65,6 +65,12 @@ void TaskSensor::uses_gpus(TaskId id, const std::vector<std::string>& gpus) {
     }
   }
   if (gpus_) gpus_->uses(id, gpus);
+  find_steps(id);
+}
+
+// While others run too, they would wait for it.
+void TaskSensor::find_steps(TaskId id) {
+  if (energy_.gpus && tasks_.size() == 1) energy_.gpus->find_steps(id, around_.pause);
 }
 
 void TaskSensor::detach(TaskId id) {
@@ -136,8 +142,7 @@ void TaskSensor::started_up(TaskId id) {
   // It may say so more than once.
   if (std::exchange(task.started_up, true) && task.startup && used) used = sum_of(*task.startup, *used);
   task.startup = std::move(used);
-  // While others run too, they would wait for it.
-  if (energy_.gpus && tasks_.size() == 1) energy_.gpus->find_steps(id, around_.pause);
+  find_steps(id);
 }
 
 Metrics TaskSensor::take_rates(TaskId id, Task& task) {

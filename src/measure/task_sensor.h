@@ -73,6 +73,7 @@ class TaskSensor : public control::Sensor {
   Metrics take_rates(TaskId, Task&);
   std::optional<Seconds> update(TaskId, Task&, Seconds now);
   std::optional<Energy> energy_of(TaskId);
+  void find_steps(TaskId);
   std::optional<Joules> machine_energy();
   std::optional<Seconds> machine_busy();
 

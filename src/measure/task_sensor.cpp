@@ -9,7 +9,7 @@ namespace {
 // Looking for new processes costs a walk over /proc; short epochs share one.
 constexpr Seconds kLookEvery{0.25};
 // What a GPU does takes NVML four calls of some milliseconds each, while a program waits for its answer.
-// Works are told apart by their first epoch: later ones are looked at as often as nobody waits.
+// Works are told apart by their first epoch; after it GPUs are looked at this often, while nobody waits.
 constexpr Seconds kGpusEvery{1};
 
 }  // namespace
@@ -90,7 +90,7 @@ void TaskSensor::sample() {
 control::Reading TaskSensor::read(TaskId id) {
   const auto found = tasks_.find(id);
   if (found == tasks_.end()) return {};
-  advance();
+  advance(true);
   control::Reading reading;
   reading.profile.rates = take_rates(id, found->second);
   reading.energy = energy_of(id);
@@ -156,7 +156,7 @@ Metrics TaskSensor::take_rates(TaskId id, Task& task) {
   return rates;
 }
 
-void TaskSensor::advance() {
+void TaskSensor::advance(bool program_waits) {
   const Seconds now = around_.clock();
   if (!last_look_ || now - *last_look_ >= kLookEvery) {
     groups_.refresh();
@@ -174,7 +174,8 @@ void TaskSensor::advance() {
   if (energy_.gpus) energy_.gpus->step(now);
   const bool new_here =
       std::any_of(tasks_.begin(), tasks_.end(), [](const auto& t) { return t.second.reads == 0; });
-  if (gpus_ && (new_here || !last_gpus_ || now - *last_gpus_ >= kGpusEvery)) gpus_->step(*(last_gpus_ = now));
+  const bool due = !program_waits && (!last_gpus_ || now - *last_gpus_ >= kGpusEvery);
+  if (gpus_ && (new_here || due)) gpus_->step(*(last_gpus_ = now));
   last_at_ = now;
 }
 
@@ -192,10 +193,10 @@ std::optional<Seconds> TaskSensor::update(TaskId id, Task& task, Seconds now) {
 
 std::optional<Joules> TaskSensor::machine_energy() {
   if (!energy_.machine) return std::nullopt;
-  const auto before = last_energy_;
-  last_energy_ = energy_.machine->read();
+  const auto before = std::exchange(last_energy_, std::nullopt);
   // All GPUs by CPU time, for programs that take GPUs without being given any: not while others have theirs.
   if (energy_.machine_has_gpus && energy_.gpus && !with_gpus_.empty()) return std::nullopt;
+  last_energy_ = energy_.machine->read();
   if (!before || !last_energy_ || before->breaks != last_energy_->breaks) return std::nullopt;
   return last_energy_->total - before->total;
 }

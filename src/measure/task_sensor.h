@@ -69,7 +69,7 @@ class TaskSensor : public control::Sensor {
     std::int64_t reads = 0;
   };
 
-  void advance();
+  void advance(bool program_waits = false);
   Metrics take_rates(TaskId, Task&);
   std::optional<Seconds> update(TaskId, Task&, Seconds now);
   std::optional<Energy> energy_of(TaskId);

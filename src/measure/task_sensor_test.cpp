@@ -249,6 +249,27 @@ TEST_F(SteppingFixture, ShortEpochsAreNotTakenForTheCountersSteps) {
   }
 }
 
+// Each look takes NVML some milliseconds, four times.
+TEST_F(GpuFixture, AfterItsFirstEpochAProgramDoesNotWaitForLooksAtItsGpus) {
+  Surroundings with_nvml = around();
+  with_nvml.nvml = nvml.lookup();
+  sensor = std::make_unique<TaskSensor>(with_nvml, EnergySources{std::make_unique<FakeMeter>(drawn)});
+  proc.process({.pid = 100, .group = 100});
+  sensor->attach(1, 100);
+  sensor->uses_gpus(1, {"0"});
+  now += Seconds{2};
+  int before = nvml.looks;
+  EXPECT_TRUE(sensor->read(1).profile.rates.contains("gpu-busy"));
+  EXPECT_GT(nvml.looks, before) << "works are told apart by their first epoch";
+  now += Seconds{2};
+  before = nvml.looks;
+  sensor->read(1);
+  EXPECT_EQ(nvml.looks, before);
+  sensor->sample();
+  EXPECT_GT(nvml.looks, before);
+  EXPECT_TRUE(sensor->read(1).profile.rates.contains("gpu-busy"));
+}
+
 TEST_F(GpuFixture, APartThatFailedIsMissingAndNotNothing) {
   make_with_gpus();
   nvml.failing = {"nvmlDeviceGetTotalEnergyConsumption"};

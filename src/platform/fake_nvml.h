@@ -27,7 +27,7 @@ struct FakeNvml {
   std::map<std::string, int> status;  // what a failing function returns; 999 otherwise
   std::set<std::string> missing;      // functions the library does not have
   std::set<std::string> failing;      // functions that return an error
-  int started = 0;
+  int started = 0, looks = 0;         // how often its utilisation was asked for
 
   FakeNvml() { current() = this; }
   ~FakeNvml() { current() = nullptr; }
@@ -66,6 +66,7 @@ struct FakeNvml {
     return static_cast<std::size_t>(static_cast<unsigned long long*>(device) - current()->millijoules.data());
   }
   static int utilization(void* device, unsigned* gpu_and_memory) {
+    ++current()->looks;
     gpu_and_memory[0] = current()->percent[index(device)];
     gpu_and_memory[1] = current()->memory_percent[index(device)];
     return fail("nvmlDeviceGetUtilizationRates");

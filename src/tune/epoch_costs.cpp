@@ -15,6 +15,7 @@ constexpr double kOtherMachine = 0.2;  // relative change that is more than nois
 constexpr double kSure = 3;            // epochs that are no accident
 constexpr double kOffTheCurve = 0.03;  // how far a draw may truly lie from a parabola
 constexpr double kSameCost = 0.03;     // no more than this is given away to bad measurements
+constexpr double kJitter = 0.05;       // of a short epoch's time
 
 }  // namespace
 
@@ -72,15 +73,22 @@ std::optional<EpochCosts::Best> EpochCosts::best(std::int64_t batch) const {
   const auto cells = smooth(of_batch->second);
   double least = INFINITY;
   for (const auto& [limit, cell] : cells) least = std::min(least, cost(cell));
-  // Of those that cannot be told apart, the one that uses least energy.
+  // Of those that cannot be told apart, the one that gives away least of both: energy times time.
   std::optional<Best> out;
-  double joules = INFINITY;
+  double product = INFINITY;
   for (const auto& [limit, cell] : cells) {
-    const double error = job_.energy_weight * cell.joules * std::sqrt(cell.variance);
-    if (cost(cell) - std::min(error, kSameCost * least) > least || cell.joules >= joules) continue;
-    out = Best{limit, cost(cell)}, joules = cell.joules;
+    if (cost(cell) - std::min(error(cell), kSameCost * least) > least ||
+        cell.joules * cell.seconds >= product)
+      continue;
+    out = Best{limit, cost(cell)}, product = cell.joules * cell.seconds;
   }
   return out;
+}
+
+double EpochCosts::error(const Cell& cell) const {
+  const double of_time = cell.variance > 0 ? kJitter / std::sqrt(cell.weight) : 0;
+  const double price = cost({1, 0}), joules = job_.energy_weight * cell.joules;
+  return std::hypot(joules * std::sqrt(cell.variance), (price * cell.seconds + joules) * of_time);
 }
 
 // The logarithm of the draw as a parabola in that of the limit (a line through three), each weighed by how

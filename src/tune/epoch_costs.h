@@ -38,6 +38,7 @@ class EpochCosts {
 
   const Cell* find(std::int64_t batch, double limit) const;  // null: not measured
   double cost(const Cell&) const;                            // of an epoch
+  double error(const Cell&) const;                           // of that cost, one deviation
   struct Best {
     double limit = 0, cost = 0;
   };

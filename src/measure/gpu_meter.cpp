@@ -10,7 +10,7 @@ namespace {
 constexpr Seconds kLongestGap{5};
 constexpr int kMostAgain = 2000;  // readings until a step is over: some milliseconds
 constexpr int kMostPolls = 400;   // until two steps were seen
-constexpr Seconds kPause{0.001};  // between them
+constexpr Seconds kPause{0.003};  // between them: the program trains meanwhile
 
 }  // namespace
 

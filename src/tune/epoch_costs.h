@@ -9,7 +9,7 @@
 //
 // Short epochs are measured badly: a GPU's energy counter moves ten times a second. The draw is smooth in the
 // limit, so where slices say how wrong they may be, a draw is weighed against the curve through all of them,
-// and of limits that cannot be told apart the one that uses least energy is the best.
+// and of limits that cannot be told apart the one with the least energy times time is the best.
 // Pure; one owner.
 #pragma once
 

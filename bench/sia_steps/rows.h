@@ -37,8 +37,8 @@ std::optional<double> noise_floor(const StepSet&);
 
 // The same where nothing was measured twice: kinks along the batch size that other placements do not have. A
 // kink is a step's logarithm less the middle of its two neighbours'; its distance from the median kink there
-// is noise of three rows. Taken as noise with tails (Laplace's), so rather too small; nullopt where there are
-// no three neighbours on three placements.
+// is noise of three rows. Taken as noise with tails (Laplace's). Kinks that are a placement's own count as
+// noise. nullopt where there are no three neighbours on three placements.
 std::optional<double> noise_in_kinks(const StepSet&);
 
 }  // namespace tandem::bench

@@ -25,7 +25,7 @@ class GpuMeter : public Meter {
   std::string source() const override;
   bool measured() const override { return true; }
   std::optional<MeterReading> read() override;
-  // Polls the counter until it is known when it steps (a tenth of a second or two; at most half a second), so
+  // Polls the counter until it is known when it steps (a tenth of a second or two; at most 0.6 s a GPU), so
   // that readings of the next seconds are better than its steps. What was read last is made up for.
   void find_steps(const std::function<void(Seconds)>& pause);
 

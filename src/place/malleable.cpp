@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -212,6 +213,13 @@ class Step {
       if (mine.empty()) continue;
       const auto share = shares(all, cores);
       for (std::size_t i = 0; i < mine.size(); ++i) grow(*mine[i], share[runners + i]);
+      std::vector<Claim> claims;
+      for (std::size_t i = 0; i < runners; ++i) {
+        const int more = all[i].options[share[i]].resources.cores - all[i].task->cores_held;
+        if (more > 0) claims.push_back({more, until_report(all[i])});
+      }
+      for (auto* c : mine)
+        if (c->task->alive) borrow(*c, claims);  // who starts up first takes longer than an epoch
     }
   }
 
@@ -247,6 +255,33 @@ class Step {
         best = i;
     c.granted = best;
     take(c, c.node);
+  }
+
+  // Cores that those who run will want when they report would idle until then: they are lent for an epoch
+  // that is over before.
+  struct Claim {
+    int cores;
+    double in;  // seconds
+  };
+  void borrow(Candidate& c, const std::vector<Claim>& claims) {
+    put_back(c);
+    for (std::size_t i = 0; i < c.options.size(); ++i) {
+      const auto& [resources, seconds] = c.options[i];
+      if (!c.fits(i, free_[c.node]) || seconds >= kWorthIt * c.options[*c.granted].seconds) continue;
+      int claimed = 0;
+      for (const auto& claim : claims) claimed += claim.in < seconds ? claim.cores : 0;
+      if (resources.cores + claimed <= free_[c.node].cores) c.granted = i;
+    }
+    take(c, c.node);
+  }
+
+  // As far as what it told of its epochs goes. One that is late is expected to take as long again as it is
+  // late: it may be starting up.
+  double until_report(const Candidate& c) const {
+    double epoch = 0;
+    for (const auto& option : c.options)
+      if (option.resources.cores == c.task->granted.cores) epoch = option.seconds;
+    return std::abs((std::max(c.task->requested_at, c.task->started_at) - view_.now).value + epoch);
   }
 
   // What sets cores free comes before what takes them, and new ones start before others go on: a clone copies

@@ -12,7 +12,8 @@
 //   4. while more tasks wait than fit, each gets its thriftiest option: the least core-seconds an epoch;
 //   5. otherwise everyone who runs or waits is dealt a share of the node: first the thriftiest option each,
 //      then, one step at a time, whoever would end last gets more, as long as that makes it end sooner. A
-//      waiting task gets its share as far as cores are free now; who runs keeps what it has until it reports;
+//      waiting task gets its share as far as cores are free now; who runs keeps what it has until it reports,
+//      and what it might want then is lent to those whose epochs will end before (it may be starting up);
 //   6. a task that reported and gets nothing is held: its cores are free, its memory is not. Where held
 //      memory is in the way of the first waiting task, or too many are held, the longest waiting held task of
 //      the lowest priority is stopped; it will go on from its checkpoint.

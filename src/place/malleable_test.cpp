@@ -218,6 +218,33 @@ TEST_F(OpenRequests, ATaskShrinksForNewOnesAndWhatItFreesIsGivenAtOnce) {
   EXPECT_TRUE(std::holds_alternative<Continue>(decided[2]));
 }
 
+// The clock goes on by a second with each event. Task 1, which has most to do, will want more cores, but it
+// is at work for some seconds yet.
+TEST_F(OpenRequests, WhatARunnerWillWantIsLentForAnEpochThatIsOverBefore) {
+  const auto slow = [](double seconds) {
+    return std::vector<Option>{{{1, 0, 1.0}, seconds}, {{3, 0, 1.0}, seconds / 2}};
+  };
+  for (const double epoch : {100.0, 0.5}) {
+    SCOPED_TRACE(epoch);
+    View empty;
+    std::swap(view_, empty);
+    told_.clear();
+    happens(NodeJoined{0, "here", {4, 8 * kGiB, 1.0}});
+    happens(JobSubmitted{0, {}});
+    for (TaskId id = 0; id < 2; ++id) decide(open_request(id, {{{1, 0, 1.0}, 1.0}}, 1));
+    step();
+    started(0);
+    started(1);
+    happens(EpochEnded{1, 1, 1, {}, Seconds{1}, {}, {}});
+    decide(open_request(1, slow(20), 10));
+    decide(Continue{1, 1, 1});
+    ASSERT_EQ(cores(1), 1);
+    reports(0, slow(epoch), 1);
+    step();
+    EXPECT_EQ(cores(0), epoch < 20 ? 3 : 1) << "the other one would have to wait for half a minute";
+  }
+}
+
 TEST_F(OpenRequests, TheSameAgainIsContinuedWithoutAResize) {
   decide(open_request(0, {{{1, 0, 1.0}, 1.0}}));
   step();

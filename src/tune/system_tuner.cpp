@@ -164,6 +164,8 @@ Cost SystemTuner::expected(const Work& work, const Resources& system) const {
   }
   if (const auto ratio = expected_ratio(work.batch(), seen))
     cost.seconds = *ratio * work.cost(reference_, warm).seconds;
+  else if (!work.reused())
+    cost.seconds = std::min(cost.seconds, work.hoped(system, warm));
   return cost;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "stats/median.h"
 #include "stats/speed_up.h"
@@ -172,6 +173,22 @@ double Work::predicted(const Resources& system, double elsewhere) const {
       measured.emplace_back(configuration.system.cores,
                             cost_of(configuration, elsewhere).seconds * configuration.system.speed);
   return std::max(stats::fit_speed_up(measured).seconds(system.cores), 1e-9) / system.speed;
+}
+
+double Work::hoped(const Resources& system, double elsewhere) const {
+  std::map<int, double> measured;
+  for (const auto& configuration : configurations_) {
+    Resources sized = configuration.system;
+    sized.cores = system.cores;
+    if (same_pace(sized, system))
+      measured[configuration.system.cores] = cost_of(configuration, elsewhere).seconds;
+  }
+  const auto best = std::min_element(measured.begin(), measured.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  if (best == measured.end() || best->first >= system.cores) return kNone;
+  const auto in_vain = std::distance(std::next(best), measured.lower_bound(system.cores));
+  return in_vain >= 2 ? kNone : best->second * usual_share(system.cores) / usual_share(best->first);
 }
 
 KnownWork Work::profile(const std::string& machine) const {

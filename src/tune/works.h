@@ -46,6 +46,9 @@ class Work {
 
   // `warmth`: a later epoch's time of a first one's, used where this work has not shown it itself.
   Cost cost(const Resources&, double warmth = 1) const;
+  // What more cores would take if they helped as they usually do, from the quickest number that was measured.
+  // No hope (infinite) when two larger numbers than that did not help: one alone may have been unlucky.
+  double hoped(const Resources&, double warmth = 1) const;
   std::optional<double> warmth() const;
   bool measured(const Resources&) const;
   std::int64_t epochs(const Resources&) const;  // how often it was measured

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace tandem::tune {
 namespace {
 
@@ -48,6 +50,24 @@ TEST(Work, FirstEpochsAreScaledByHowMuchShorterLaterOnesAre) {
   ASSERT_TRUE(known);
   EXPECT_DOUBLE_EQ(known->first_seconds, 7);
   EXPECT_DOUBLE_EQ(known->measured.front().seconds, 2);
+}
+
+// Two cores looked worse than one, perhaps because something else was going on: four are worth a look still.
+TEST(Work, OneNumberOfCoresInVainLeavesHopeForMoreAndTwoLeaveNone) {
+  const Resources four{4, 0, 1.0}, eight{8, 0, 1.0};
+  Work work(32, kOne);
+  EXPECT_TRUE(std::isinf(work.hoped(kTwo))) << "nothing is known";
+  work.add(epoch(2, kOne), false);
+  work.add(epoch(2.4, kTwo), false);
+  EXPECT_GT(work.cost(four).seconds, 1.9) << "what the law makes of it";
+  EXPECT_DOUBLE_EQ(work.hoped(four), 2 * usual_share(4));
+  EXPECT_TRUE(std::isinf(work.hoped(kOne)));
+  work.add(epoch(1, four), false);
+  EXPECT_DOUBLE_EQ(work.hoped(eight), usual_share(8) / usual_share(4));
+  Work vain(32, kOne);
+  for (const auto& [seconds, system] : {std::pair(2.0, kOne), {2.4, kTwo}, {2.3, four}})
+    vain.add(epoch(seconds, system), false);
+  EXPECT_TRUE(std::isinf(vain.hoped(eight)));
 }
 
 TEST(Work, WhatIsAdoptedIsScaledByFirstEpochs) {

@@ -33,14 +33,20 @@ FixedDefault on(int cores, int at_a_time, const View& view, JobId id, const Work
   FixedDefault fixed{.what = fmt::format("{} at a time, {} each",
                                          at_a_time == 1 ? "one trial" : fmt::format("{} trials", at_a_time),
                                          cores == 1 ? "1 core" : fmt::format("{} cores", cores))};
-  double seconds = 0;
+  std::vector<double> busy_until(static_cast<std::size_t>(at_a_time), 0);
   for (const auto& task : view.tasks) {
     if (task.job != id || task.work < 0 || static_cast<std::size_t>(task.work) >= works.size()) continue;
-    for (const auto& record : task.epochs)
-      seconds += record.startup.value +
-                 seconds_on(record, works[static_cast<std::size_t>(task.work)], cores, fixed.measured);
+    const auto& work = works[static_cast<std::size_t>(task.work)];
+    auto& place = *std::min_element(busy_until.begin(), busy_until.end());
+    for (std::size_t i = 0; i < task.epochs.size(); ++i) {
+      const auto& record = task.epochs[i];
+      place += record.startup.value + seconds_on(record, work, cores, fixed.measured);
+      bool known = true;
+      const double usual = seconds_on(record, work, record.granted.cores, known);
+      if (first_of_process(task, i)) place += std::max(record.working().value - usual, 0.0);
+    }
   }
-  fixed.tuning = Seconds{seconds / at_a_time};
+  fixed.tuning = Seconds{*std::max_element(busy_until.begin(), busy_until.end())};
   return fixed;
 }
 

@@ -9,7 +9,9 @@
 
 namespace tandem::tune {
 
-// The same epochs with fixed cores and no gaps between trials: predicted from the epochs that were measured.
+// The same epochs with fixed cores, the trials one after the other where there is a place, without waiting
+// for the others of a rung: predicted from the epochs that were measured. What first epochs of a process took
+// longer than later ones is taken not to depend on cores.
 struct FixedDefault {
   std::string what;  // "one trial at a time, 2 cores each"
   Seconds tuning;

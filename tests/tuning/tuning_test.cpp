@@ -9,6 +9,7 @@
 #include "place/malleable.h"
 #include "search/pareto.h"
 #include "toy_world.h"
+#include "tune/fixed_default.h"
 #include "tune/outcome.h"
 #include "tune/train.h"
 #include "tune/tune.h"
@@ -257,7 +258,7 @@ TEST(Tuning, NeitherALateStarterNorASpoiltLookLeavesCoresIdle) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
     job.search.seed = seed;
-    const auto takes = [&](std::optional<int> cores) {
+    const auto plays = [&](std::optional<int> cores) {
       auto does = well();
       does.startup = 5, does.first = 4;
       auto looks = std::make_shared<std::map<int, int>>();
@@ -269,10 +270,13 @@ TEST(Tuning, NeitherALateStarterNorASpoiltLookLeavesCoresIdle) {
       };
       job.mode = cores ? spec::Mode::hyper : spec::Mode::pipelined;
       job.hyper_cores = cores;
-      return Played(job, {16, 64 * kGiB, 1.0}, does).job().active.value;
+      return Played(job, {16, 64 * kGiB, 1.0}, does);
     };
-    const double pipelined = takes(std::nullopt), one_core = takes(1);
+    const Played run = plays(std::nullopt);
+    const double pipelined = run.job().active.value, one_core = plays(1).job().active.value;
     EXPECT_LE(pipelined, 0.85 * one_core) << pipelined << " of " << one_core << " s";
+    EXPECT_NEAR(tune::fixed_defaults(run.loop.view(), 0).back().tuning.value, one_core, 0.15 * one_core)
+        << "what it says it would have taken";
   }
 }
 

@@ -177,27 +177,31 @@ std::variant<RecurringPlan, std::string> Recurring::before_any_success() const {
                        worth_a_look(batch)};
 }
 
+std::vector<double> Recurring::beside(double limit) const {
+  const auto at = std::find(job_.limits.begin(), job_.limits.end(), limit);
+  return {at == job_.limits.begin() ? at : std::prev(at),
+          std::next(at) == job_.limits.end() ? job_.limits.end() : std::next(at, 2)};
+}
+
 std::optional<double> Recurring::settled(std::int64_t batch) const {
   const auto best = costs_.best(batch);
   if (!best) return std::nullopt;
-  const auto at = std::find(job_.limits.begin(), job_.limits.end(), best->limit);
-  if (at != job_.limits.begin() && !costs_.find(batch, *std::prev(at))) return std::nullopt;
-  return best->limit;
+  const auto near = beside(best->limit);
+  const bool seen =
+      std::all_of(near.begin(), near.end(), [&](double limit) { return costs_.find(batch, limit); });
+  return seen ? std::optional(best->limit) : std::nullopt;
 }
 
 std::vector<double> Recurring::worth_a_look(std::int64_t batch) const {
   if (const auto one = settled(batch)) return {*one};
-  if (costs_.best(batch)) return job_.limits;
+  if (const auto best = costs_.best(batch)) return beside(best->limit);
   std::optional<double> there;
   double nearest = INFINITY;
   for (const auto& [other, cells] : costs_.cells()) {
     const double away = std::abs(std::log(static_cast<double>(batch) / static_cast<double>(other)));
     if (const auto found = settled(other); found && away < nearest) there = found, nearest = away;
   }
-  if (!there) return job_.limits;
-  const auto at = std::find(job_.limits.begin(), job_.limits.end(), *there);
-  return {at == job_.limits.begin() ? at : std::prev(at),
-          std::next(at) == job_.limits.end() ? job_.limits.end() : std::next(at, 2)};
+  return there ? beside(*there) : job_.limits;
 }
 
 Recurring::Limit Recurring::limit(std::int64_t batch) const {

@@ -45,9 +45,9 @@ struct RecurringPlan {
   double stop_cost = 0;    // infinite while nothing better is known
   bool exploring = false;  // not the cheapest known: it may turn out to be
   std::string why;
-  // Limits that are worth a look in this run. One: the cheapest, where the next lower one was measured and is
-  // dearer (or there is none). Of a batch size that never ran: what was the cheapest for its nearest
-  // neighbour, and those beside it. Else all.
+  // Limits that are worth a look in this run. One: the cheapest, where those beside it were measured and are
+  // dearer. Where one of them was not: the cheapest and those beside it. Of a batch size that never ran: what
+  // was the cheapest for its nearest neighbour, and those beside that. Else all.
   std::vector<double> among{};
 };
 
@@ -119,6 +119,7 @@ class Recurring {
   bool near(std::size_t at) const;
   double runs_to_come() const;
   std::variant<RecurringPlan, std::string> before_any_success() const;
+  std::vector<double> beside(double limit) const;  // with it
   std::optional<double> settled(std::int64_t batch) const;
   std::vector<double> worth_a_look(std::int64_t batch) const;
 

@@ -163,6 +163,19 @@ TEST(RecurringOnAGpu, ItsEpochsAreShort) {
                           0.02}));
 }
 
+// The small batch leaves the card waiting, and does best at the lowest clock; the large one computes, and
+// needs a high one: what is best for the neighbour is only where to begin.
+TEST(RecurringOnAGpu, TheBestClockOfTheOtherBatchIsFarAway) {
+  const auto seen = ten_runs({{256, 512},
+                              {{256, {{0.70, 278}, {0.70, 295}, {0.68, 345}, {0.65, 391}, {0.65, 442}}},
+                               {512, {{0.605, 310}, {0.518, 353}, {0.457, 440}, {0.42, 506}, {0.41, 599}}}},
+                              {{256, 8}, {512, 8.2}},
+                              0.08,
+                              0.03});
+  expect_floors(seen);
+  EXPECT_LE(seen.cost, 1.06);
+}
+
 // A small transformer, for which the card waits: a lower clock costs no time.
 TEST(RecurringOnAGpu, ItIsWaiting) {
   expect_floors(ten_runs({{128, 64},

@@ -332,20 +332,23 @@ TEST(Recurring, CellsCarryParetoRanks) {
       EXPECT_FALSE(other.seconds < cell.seconds && other.joules < cell.joules && cell.rank == 0);
 }
 
-TEST(Recurring, ARunLooksAtLimitsUntilTheNextLowerOneIsDearer) {
-  const std::vector<double> all{300, 400, 500, 700};
+TEST(Recurring, ARunLooksAtLimitsUntilThoseBesideTheCheapestAreDearer) {
+  using Limits = std::vector<double>;
+  const Limits all{300, 400, 500, 700};
   Recurring chooser({.batches = {64}, .default_batch = 64, .limits = all, .most_epochs = 9});
   const auto among = [&] { return std::get<RecurringPlan>(chooser.propose()).among; };
   EXPECT_EQ(among(), all);
   chooser.learn(EpochSlice{64, 700, 1, 1, 700});
-  EXPECT_EQ(among(), all) << "500 W may be cheaper";
+  EXPECT_EQ(among(), (Limits{500, 700})) << "500 W may be cheaper";
   chooser.learn(EpochSlice{64, 500, 1, 1.1, 500});
-  EXPECT_EQ(among(), all);
+  EXPECT_EQ(among(), (Limits{400, 500, 700}));
   chooser.learn(EpochSlice{64, 400, 1, 2, 790});
-  EXPECT_EQ(among(), std::vector<double>{500});
+  EXPECT_EQ(among(), Limits{500});
   chooser = Recurring(chooser.job());
   chooser.learn(EpochSlice{64, 300, 1, 1.05, 300});
-  EXPECT_EQ(among(), std::vector<double>{300}) << "there is none below";
+  EXPECT_EQ(among(), (Limits{300, 400})) << "there is none below, and 400 W may be cheaper";
+  chooser.learn(EpochSlice{64, 400, 1, 1.05, 400});
+  EXPECT_EQ(among(), Limits{300});
 }
 
 TEST(Recurring, ANewBatchSizeLooksBesideWhatIsBestForItsNeighbour) {

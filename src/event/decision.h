@@ -41,8 +41,8 @@ enum class Phase {
 };
 const char* name(Phase);
 
-// One configuration a task could run in, and how long an epoch takes there, as far as is known. Only the
-// ratios between a task's options count.
+// One configuration a task could run in, and how long an epoch takes there, as far as is known. A task with
+// one option of 1 s has told nothing; others are compared with each other, too.
 struct Option {
   Resources resources;
   double seconds = 1;

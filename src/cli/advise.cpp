@@ -11,7 +11,7 @@
 namespace tandem::cli {
 namespace {
 
-struct Options {
+struct AdviseOptions {
   std::string spec;
   StoreOption store;
   JsonOption json;
@@ -20,7 +20,7 @@ struct Options {
   bool history = false;
 };
 
-int answer(const Options& options) {
+int answer(const AdviseOptions& options) {
   options.data.apply();
   if (options.spec.empty()) throw UserError("SPEC is missing: a YAML file with domains to choose from");
   const auto spec = load_advised(options.spec, catalogue());
@@ -34,7 +34,7 @@ int answer(const Options& options) {
 }  // namespace
 
 void add_advise(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AdviseOptions>();
   CLI::App* command =
       add_command(app, "advise",
                   "Batch size, cores and epochs that meet a time limit with the best result, from past runs",

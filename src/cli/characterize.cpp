@@ -20,7 +20,7 @@
 namespace tandem::cli {
 namespace {
 
-struct Options {
+struct CharacterizeOptions {
   std::string spec, from;
   std::vector<std::string> join;
   StoreOption store;
@@ -46,7 +46,7 @@ void set_levels(spec::TuneJob& job, const char* name, const std::vector<std::int
 }
 
 // The command line wins over the spec.
-spec::TuneJob job_from(const Options& options) {
+spec::TuneJob job_from(const CharacterizeOptions& options) {
   auto job = spec::load_characterize(options.spec, catalogue());
   if (options.seed) job.search.seed = job.base.seed = *options.seed;
   if (!options.design.empty()) {
@@ -62,7 +62,7 @@ spec::TuneJob job_from(const Options& options) {
 }
 
 // What is written beside the result: once the run is over, or of one that was.
-void write_more(const Options& options, const store::RunInfo& run, const View& view) {
+void write_more(const CharacterizeOptions& options, const store::RunInfo& run, const View& view) {
   if (!options.report.empty()) {
     write_page(options.report, report_page(run, view));
     std::cerr << "tandem: the page is " << options.report << "\n";
@@ -81,7 +81,7 @@ int show_plan(const spec::TuneJob& job, const JsonOption& json) {
 }
 
 // Prices and the like may be others than those the run was made with; the run keeps its own.
-void look_otherwise(const Options& options, store::RunInfo& run) {
+void look_otherwise(const CharacterizeOptions& options, store::RunInfo& run) {
   if (!options.looks) return;
   auto spec = nlohmann::json::parse(run.spec, nullptr, false);
   if (!spec.is_object()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
@@ -89,7 +89,7 @@ void look_otherwise(const Options& options, store::RunInfo& run) {
   run.spec = spec.dump();
 }
 
-int join_runs(const Options& options, store::Store& store) {
+int join_runs(const CharacterizeOptions& options, store::Store& store) {
   if (!options.folder.empty())
     throw UserError("--export writes the tables of one run: give it with --from, run by run");
   std::vector<Workload> workloads;
@@ -108,7 +108,7 @@ int join_runs(const Options& options, store::Store& store) {
   return kDone;
 }
 
-int look_again(const Options& options, store::Store& store) {
+int look_again(const CharacterizeOptions& options, store::Store& store) {
   auto run = with_real_state(store, find_job_run(store, options.from));
   if (run.kind != "characterize")
     throw UserError(fmt::format("run {} is of kind {}, and --from takes an experiment's", run.id, run.kind));
@@ -120,7 +120,7 @@ int look_again(const Options& options, store::Store& store) {
   return kDone;
 }
 
-int characterize(Options options) {
+int characterize(CharacterizeOptions options) {
   const int asked = !options.spec.empty() + !options.from.empty() + !options.join.empty();
   if (asked != 1)
     throw UserError(asked == 0
@@ -141,7 +141,7 @@ int characterize(Options options) {
   return run_new_experiment(store, job, options.where, options.looking, options.json, options.session);
 }
 
-void add_options(CLI::App& command, Options& options) {
+void add_options(CLI::App& command, CharacterizeOptions& options) {
   command.add_option("SPEC", options.spec,
                      "a YAML file with kind: characterize, or a training spec with domains");
   options.store.add_to(command);
@@ -220,7 +220,7 @@ void add_options(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_characterize(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CharacterizeOptions>();
   std::string designs;
   for (const auto& entry : stats::designs())
     designs += fmt::format("  {:<14} {}\n", entry.name, entry.description);

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct DataOptions {
   std::vector<std::string> names;
   JsonOption json;
   DataOption data;
@@ -27,7 +27,7 @@ struct Options {
   }
 };
 
-int list(const Options& options) {
+int list(const DataOptions& options) {
   const auto folders = data::folders_from_environment();
   auto rows = json::array();
   std::string table = fmt::format("{:<14} {:<6} {:<5} {}\n", "DATASET", "KIND", "HERE", "WHAT");
@@ -47,7 +47,7 @@ int list(const Options& options) {
   return kDone;
 }
 
-int get(const Options& options) {
+int get(const DataOptions& options) {
   const auto folders = data::folders_from_environment();
   const bool live = ::isatty(STDERR_FILENO);
   auto rows = json::array();
@@ -87,7 +87,7 @@ void print(const data::Summary& summary) {
                              summary.train_balance[c], summary.test_balance[c]);
 }
 
-int check(const Options& options) {
+int check(const DataOptions& options) {
   const auto folders = data::folders_from_environment();
   auto rows = json::array();
   for (const auto& name : options.names_or_all()) {
@@ -112,13 +112,13 @@ void add_data(CLI::App& app, Action& action) {
   command->require_subcommand(1);
   struct Verb {
     const char *name, *what;
-    int (*run)(const Options&);
+    int (*run)(const DataOptions&);
     bool names, names_required;
   };
   for (const auto& verb : {Verb{"list", "what there is, and what is here", list, false, false},
                            Verb{"get", "make a dataset, or say how to bring it", get, true, true},
                            Verb{"check", "read a dataset whole and say what is in it", check, true, false}}) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<DataOptions>();
     CLI::App* sub = command->add_subcommand(verb.name, verb.what);
     if (verb.names) {
       auto* names = sub->add_option("NAME", options->names, "datasets (see `tandem data list`)");

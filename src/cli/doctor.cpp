@@ -26,7 +26,7 @@ namespace {
 
 using platform::Probe;
 
-struct Options {
+struct DoctorOptions {
   JsonOption json;
   StoreOption store;
   DataOption data;
@@ -111,7 +111,7 @@ std::vector<Probe> programs(const store::Store& store) {
   return out;
 }
 
-int doctor(const Options& options) {
+int doctor(const DoctorOptions& options) {
   const auto topology = platform::Topology::detect();
   auto store = options.store.open();
   std::vector<Probe> all = cores(topology);
@@ -145,7 +145,7 @@ int doctor(const Options& options) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   CLI::App* command =
       add_command(app, "doctor", "Say what this machine can do, and which mechanism is used for what",
                   "  tandem doctor\n  tandem doctor --json -");

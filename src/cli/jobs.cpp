@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct JobsOptions {
   ServerOption server;
   JsonOption json;
   std::vector<std::string> what;
@@ -49,7 +49,7 @@ std::string spec_text(const std::string& file) {
   return text.str();
 }
 
-int submit(const Options& options) {
+int submit(const JobsOptions& options) {
   ServerClient client(options.server);
   json jobs = json::array();
   bool all_queued = true;
@@ -106,7 +106,7 @@ std::string asks_for(const json& job) {
                                   : each;
 }
 
-int queue(const Options& options) {
+int queue(const JobsOptions& options) {
   ServerClient client(options.server);
   const json answer = client.ask("GET", options.all ? "/v1/jobs" : "/v1/jobs?state=" + options.state);
   options.json.write(answer);
@@ -136,7 +136,7 @@ int queue(const Options& options) {
   return kDone;
 }
 
-int cancel(const Options& options) {
+int cancel(const JobsOptions& options) {
   ServerClient client(options.server);
   json jobs = json::array();
   for (const auto& job : options.what) {
@@ -162,7 +162,7 @@ std::string load_text(const json& load) {
   return out.empty() ? "not known" : out;
 }
 
-int nodes(const Options& options) {
+int nodes(const JobsOptions& options) {
   ServerClient client(options.server);
   const json answer = client.ask("GET", "/v1/nodes");
   options.json.write(answer);
@@ -213,7 +213,7 @@ std::string considered(const json& why) {
   return columns(rows);
 }
 
-int explain(const Options& options) {
+int explain(const JobsOptions& options) {
   ServerClient client(options.server);
   const json answer = client.ask("GET", job_target(options.what.front(), "/explain"));
   options.json.write(answer);
@@ -241,14 +241,14 @@ int explain(const Options& options) {
   return kDone;
 }
 
-int output(const Options& options) {
+int output(const JobsOptions& options) {
   std::cout << ServerClient(options.server).text("GET", job_target(options.what.front(), "/output"));
   return kDone;
 }
 
-CLI::App* add_question(CLI::App& app, Action& action, const std::shared_ptr<Options>& options,
+CLI::App* add_question(CLI::App& app, Action& action, const std::shared_ptr<JobsOptions>& options,
                        const char* name, const char* what, const char* examples,
-                       int (*answer)(const Options&)) {
+                       int (*answer)(const JobsOptions&)) {
   CLI::App* command = add_command(app, name, what, examples);
   options->add_to(*command);
   command->callback([options, answer, &action] { action = [options, answer] { return answer(*options); }; });
@@ -258,7 +258,7 @@ CLI::App* add_question(CLI::App& app, Action& action, const std::shared_ptr<Opti
 }  // namespace
 
 void add_submit(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobsOptions>();
   CLI::App* command = add_question(
       app, action, options, "submit", "Queue jobs at a server (tandem serve)",
       "  tandem submit examples/lenet-digits.yaml\n"
@@ -278,7 +278,7 @@ void add_submit(CLI::App& app, Action& action) {
 }
 
 void add_queue(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobsOptions>();
   CLI::App* command =
       add_question(app, action, options, "queue", "Show the jobs of a server",
                    "  tandem queue\n  tandem queue --all\n  tandem queue --state failed --json -", queue);
@@ -289,7 +289,7 @@ void add_queue(CLI::App& app, Action& action) {
 }
 
 void add_cancel(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobsOptions>();
   add_question(app, action, options, "cancel", "Cancel jobs of a server",
                "  tandem cancel 12\n  tandem cancel lenet5-digits", cancel)
       ->add_option("job", options->what, "its number, or its name (the newest)")
@@ -298,13 +298,13 @@ void add_cancel(CLI::App& app, Action& action) {
 }
 
 void add_nodes(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobsOptions>();
   add_question(app, action, options, "nodes", "Show the nodes of a server, and what is free there",
                "  tandem nodes\n  tandem nodes --json -", nodes);
 }
 
 void add_explain(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobsOptions>();
   CLI::App* command =
       add_question(app, action, options, "explain", "Why a job is where it is, or why it waits",
                    "  tandem explain 12\n  tandem explain lenet5-digits --json -", explain);
@@ -315,7 +315,7 @@ void add_explain(CLI::App& app, Action& action) {
 }
 
 void add_output(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobsOptions>();
   add_question(app, action, options, "output", "What a job of a server printed last", "  tandem output 12",
                output)
       ->add_option("job", options->what, "its number, or its name")

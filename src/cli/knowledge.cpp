@@ -18,7 +18,7 @@ using nlohmann::json;
 constexpr std::uintmax_t kLargestImport = 64 << 20;
 constexpr std::int64_t kEverything = 1'000'000'000;
 
-struct Options {
+struct KnowledgeOptions {
   StoreOption store;
   JsonOption json_result;
   std::string exported, imported;
@@ -76,7 +76,7 @@ std::string table(const std::vector<KnownWork>& works) {
   return out;
 }
 
-int knowledge(const Options& options) {
+int knowledge(const KnowledgeOptions& options) {
   auto store = options.store.open();
   if (options.forget) std::cout << fmt::format("{} records forgotten\n", store.forget());
   if (!options.imported.empty()) import_file(store, options.imported);
@@ -96,7 +96,7 @@ int knowledge(const Options& options) {
 }  // namespace
 
 void add_knowledge(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<KnowledgeOptions>();
   CLI::App* command = add_command(
       app, "knowledge", "What tuning jobs learned about programs on this kind of machine",
       "  tandem knowledge\n  tandem knowledge --export known.json\n  tandem knowledge --import known.json\n\n"

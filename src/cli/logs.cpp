@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kStopTries = 300, kTryMicroseconds = 100'000;
 
-struct Options {
+struct LogsOptions {
   std::string run;
   StoreOption store;
   JsonOption json;
@@ -75,7 +75,7 @@ int stop_run(const store::Store& store, const store::RunInfo& run, const JsonOpt
 }  // namespace
 
 void add_logs(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LogsOptions>();
   CLI::App* command = add_command(app, "logs", "Print what a run's program printed",
                                   "  tandem logs last\n  tandem logs -f last      follow it until it ends");
   command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
@@ -90,7 +90,7 @@ void add_logs(CLI::App& app, Action& action) {
 }
 
 void add_stop(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LogsOptions>();
   CLI::App* command =
       add_command(app, "stop", "Stop a run that is at work; it can be resumed", "  tandem stop last");
   command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();

@@ -23,7 +23,7 @@ namespace tandem::cli {
 namespace fs = std::filesystem;
 namespace {
 
-struct Options {
+struct PredictOptions {
   std::string run, file;
   StoreOption store;
   JsonOption json;
@@ -56,7 +56,7 @@ void redirect_output(const std::string& file) {
   if (out < 0 || ::dup2(out, STDOUT_FILENO) < 0) throw_errno("writing " + file);
 }
 
-int infer(const Options& options) {
+int infer(const PredictOptions& options) {
   auto store = options.store.open();
   const fs::path folder = trained_folder(store, options.run);
   spec::TrainJob job;
@@ -105,7 +105,7 @@ int infer(const Options& options) {
 }  // namespace
 
 void add_predict(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PredictOptions>();
   CLI::App* command = add_command(
       app, "predict", "Ask a trained model about a file",
       "  tandem predict last digit.pgm\n  tandem predict last t10k-images-idx3-ubyte.gz --json -");
@@ -129,7 +129,7 @@ void add_predict(CLI::App& app, Action& action) {
 }
 
 void add_infer(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PredictOptions>();
   CLI::App* command =
       add_command(app, "infer", "Serve a trained model and measure requests, latency and energy",
                   "  tandem infer last\n  tandem infer last --seconds 5 --batch 32 --cores 2 --json -");

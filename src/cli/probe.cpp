@@ -32,7 +32,7 @@ const std::vector<ProbeRow>& probes() {
   return table;
 }
 
-struct Options {
+struct ProbeOptions {
   ServerOption server;
   JsonOption json;
   int rounds = 1;
@@ -48,7 +48,7 @@ std::string spec_of(const ProbeRow& row, int amount, const std::string& type) {
       row.family, command.dump(), amount, json(type).dump());
 }
 
-int probe(const Options& options) {
+int probe(const ProbeOptions& options) {
   ServerClient client(options.server);
   std::set<std::string> types;
   const json nodes = client.ask("GET", "/v1/nodes");
@@ -93,7 +93,7 @@ int probe(const Options& options) {
 }  // namespace
 
 void add_probe(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ProbeOptions>();
   CLI::App* command =
       add_command(app, "probe", "Measure every machine type of a server with short computations",
                   "  tandem probe\n  tandem probe --rounds 3\n\n"

@@ -14,13 +14,13 @@
 namespace tandem::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::string run, file;
   StoreOption store;
   JsonOption json;
 };
 
-int report(const Options& options) {
+int report(const ReportOptions& options) {
   if (options.file == "-" && options.json.alone())
     throw UserError("both the page and the JSON cannot go to standard output; give -o or --json a file");
   auto store = options.store.open();
@@ -49,7 +49,7 @@ void write_page(const std::string& file, const std::string& page) {
 }
 
 void add_report(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   CLI::App* command = add_command(app, "report", "Make a page of a run: one HTML file with plots and tables",
                                   "  tandem report last\n  tandem report last -o report.html\n"
                                   "  tandem report lenet-digits -o - > page.html");

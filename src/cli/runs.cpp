@@ -137,7 +137,7 @@ int remove_run(store::Store& store, const store::RunInfo& run, bool yes, const J
   return kDone;
 }
 
-struct Options {
+struct RunsOptions {
   std::string run;
   StoreOption store;
   JsonOption json;
@@ -147,7 +147,7 @@ struct Options {
 }  // namespace
 
 void add_runs(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunsOptions>();
   CLI::App* command =
       add_command(app, "runs", "List the runs, newest first", "  tandem runs\n  tandem runs --json -");
   options->store.add_to(*command);
@@ -162,7 +162,7 @@ void add_runs(CLI::App& app, Action& action) {
 }
 
 void add_show(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunsOptions>();
   CLI::App* command =
       add_command(app, "show", "Show what a run did: metrics, time and energy by epoch",
                   "  tandem show last\n  tandem show last --json - | jq .metrics\n"
@@ -192,7 +192,7 @@ void add_show(CLI::App& app, Action& action) {
 }
 
 void add_rm(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunsOptions>();
   CLI::App* command = add_command(app, "rm", "Remove a run with its files, asking first",
                                   "  tandem rm 20261115-043000-7f3a\n  tandem rm last --yes");
   command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();

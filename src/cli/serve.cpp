@@ -20,7 +20,7 @@ void on_signal(int) {
   if (auto* server = to_stop.load()) server->stop();
 }
 
-struct Options {
+struct ServeOptions {
   StoreOption store;
   DataOption data;
   daemon::DaemonOptions daemon;
@@ -29,7 +29,7 @@ struct Options {
 };
 
 // While a server has this machine, `tandem train` and others wait, as for each other.
-std::optional<platform::MachineLock> take_machine(const Options& options, const std::string& name) {
+std::optional<platform::MachineLock> take_machine(const ServeOptions& options, const std::string& name) {
   if (options.daemon.world.world != "local") return std::nullopt;
   platform::MachineQueue queue(platform::MachineLock::default_file());
   std::string owner;
@@ -40,7 +40,7 @@ std::optional<platform::MachineLock> take_machine(const Options& options, const 
   return lock;
 }
 
-int serve(Options& options) {
+int serve(ServeOptions& options) {
   options.data.apply();
   auto store = options.store.open();
   auto& wish = options.daemon;
@@ -87,7 +87,7 @@ std::string listed(const Table& table) {
 }  // namespace
 
 void add_serve(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ServeOptions>();
   CLI::App* command = add_command(
       app, "serve", "Schedule jobs on this machine, a cluster or a simulated one, as a server",
       "  tandem serve                                            this machine, HEATS' policy\n"

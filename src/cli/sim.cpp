@@ -48,7 +48,7 @@ struct SpecOptions {
   std::int64_t steps = 2;
 };
 
-struct Options {
+struct SimOptions {
   CommonOptions common;
   SpecOptions spec;
   TraceOptions trace;
@@ -130,7 +130,7 @@ int simulate_spec(SpecOptions options, const CommonOptions& common, const JsonOp
 
 // ---- what is asked for ----
 
-int simulate(Options options) {
+int simulate(SimOptions options) {
   const bool spec = !options.spec.file.empty() || !options.spec.sweep.empty();
   const bool trace = !options.trace.trace.empty(), replay = !options.replay.empty(),
              calibrate = !options.calibrate.run.empty();
@@ -206,7 +206,7 @@ void add_spec_options(CLI::App& command, SpecOptions& options) {
       ->group(group);
 }
 
-void add_run_options(CLI::App& command, Options& options) {
+void add_run_options(CLI::App& command, SimOptions& options) {
   const char* group = "A run of yours";
   command
       .add_option("--replay", options.replay, "predict the epochs of a run that is over, and print the error")
@@ -240,7 +240,7 @@ void refuse_what_does_not_go_together(CLI::App& command) {
 }  // namespace
 
 void add_sim(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SimOptions>();
   CLI::App* command = add_command(
       app, "sim", "Simulate training on a cluster: time, traffic and energy before anything is spent",
       help_text());

@@ -13,7 +13,7 @@
 namespace tandem::cli {
 namespace {
 
-struct Options {
+struct TellOptions {
   std::vector<std::string> metrics;
   std::optional<std::int64_t> epoch;
 };
@@ -39,7 +39,7 @@ bool was_the_last(const protocol::Answer& answer) {
   return answer.epoch && epochs && *answer.epoch >= std::atoll(epochs);
 }
 
-int tell(const Options& options) {
+int tell(const TellOptions& options) {
   const protocol::Epoch report{options.epoch, parse_metrics(options.metrics)};
   try {
     auto client = protocol::Client::connect();
@@ -61,7 +61,7 @@ int tell(const Options& options) {
 }  // namespace
 
 void add_tell(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TellOptions>();
   CLI::App* command =
       add_command(app, "tell", "From inside a shell script that Tandem runs: report an epoch",
                   "  while train_one_epoch; do\n    tandem tell accuracy=$acc loss=$loss || break\n  done\n\n"

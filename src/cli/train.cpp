@@ -15,7 +15,7 @@
 namespace tandem::cli {
 namespace {
 
-struct Options {
+struct TrainOptions {
   std::string what;
   StoreOption store;
   JsonOption json;
@@ -62,7 +62,7 @@ void compare(store::Store& store, const store::RunInfo& run, const View& view) {
     std::cerr << "tandem: " << comparison(*prediction) << "\n";
 }
 
-int train(const Options& options) {
+int train(const TrainOptions& options) {
   options.data.apply();
   const bool advised = !options.advice.slo.empty();
   auto session = options.session;
@@ -92,7 +92,7 @@ int train(const Options& options) {
 }  // namespace
 
 void add_train(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TrainOptions>();
   CLI::App* command = add_command(
       app, "train", "Train a model on this machine, with its time and energy",
       "  tandem train examples/lenet-digits.yaml\n"
@@ -108,7 +108,7 @@ void add_train(CLI::App& app, Action& action) {
 }
 
 void add_resume(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TrainOptions>();
   CLI::App* command = add_command(
       app, "resume", "Go on with a run that was interrupted, stopped or failed",
       "  tandem resume last\n  tandem resume 20261115-043000-7f3a --time 30min\n\n"

@@ -16,7 +16,7 @@
 namespace tandem::cli {
 namespace {
 
-struct Options {
+struct TuneOptions {
   std::vector<std::string> specs;
   StoreOption store;
   JsonOption json;
@@ -36,7 +36,7 @@ std::string algorithms_text() {
   return out;
 }
 
-spec::TuneJob job_from(const Options& options, const std::string& file) {
+spec::TuneJob job_from(const TuneOptions& options, const std::string& file) {
   auto job = spec::load_tune(file, catalogue());
   if (options.seed) job.search.seed = job.base.seed = *options.seed;
   if (options.trials) job.search.trials = *options.trials;
@@ -49,7 +49,7 @@ spec::TuneJob job_from(const Options& options, const std::string& file) {
   return options.warm ? tune::warming(job, this_machine(), options.repetitions) : job;
 }
 
-int run_all(const Options& options) {
+int run_all(const TuneOptions& options) {
   options.data.apply();
   auto store = options.store.open();
   if (options.specs.size() > 1 && options.json.wanted()) throw UserError("--json is for one spec at a time");
@@ -68,7 +68,7 @@ int run_all(const Options& options) {
 }  // namespace
 
 void add_tune(CLI::App& app, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TuneOptions>();
   CLI::App* command = add_command(
       app, "tune", "Find good hyperparameters, and the cores, memory and speed to train with",
       "  tandem tune examples/tune-lenet-digits.yaml\n"

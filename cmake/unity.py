@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Which sources of a module are compiled together (CMake's UNITY_GROUP), so that headers are read once for several files.
+
+    cmake/unity.py MEMORY LINES SOURCE...        prints one group number a source, in order, separated by ;
+
+Files of which one has a name in an anonymous namespace that the other has or uses too never meet in a group, so nobody has
+to invent longer names for the build's sake. A group has about LINES lines. MEMORY is a file in the build folder that keeps the groups: a file stays
+where it was until it clashes, so an edit compiles one group again and no other.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+NOISE = re.compile(r'R"(\w*)\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])*\'', re.S)
+KEYWORDS = {"if", "for", "while", "switch", "return", "static_assert", "decltype", "sizeof", "alignas", "requires", "operator",
+            "noexcept", "constexpr", "const", "auto", "defined"}
+
+
+def anonymous_parts(code):
+    """The text of every anonymous namespace."""
+    for start in re.finditer(r"\bnamespace\s*\{", code):
+        depth, position = 1, start.end()
+        while depth and position < len(code):
+            depth += {"{": 1, "}": -1}.get(code[position], 0)
+            position += 1
+        yield code[start.end():position - 1]
+
+
+def statements(text):
+    """What stands at the top of a namespace: bodies in braces are left out."""
+    depth, kept = 0, []
+    for character in text:
+        if character == "{":
+            depth += 1
+            if depth == 1:
+                kept.append("{;")
+        elif character == "}":
+            depth -= 1
+        elif depth == 0:
+            kept.append(character)
+    return "".join(kept).split(";")
+
+
+def declared(statement):
+    """The name that a declaration gives, or None."""
+    statement = re.sub(r"^\s*(#[^\n]*\n\s*)*", "", statement)
+    statement = re.sub(r"\btemplate\s*<[^{}]*?>\s*(?=\w)", "", statement)
+    if found := re.match(r"\s*(?:enum\s+class|struct|class|enum|union)\s+(\w+)\s*(?:final\s*)?(?::[^;]*)?\{?$", statement.strip()):
+        return found.group(1)
+    if found := re.match(r"\s*using\s+(?:namespace\s+)?([\w:]+)", statement):
+        return found.group(1).split("::")[-1]
+    for found in re.finditer(r"([\w:]+)\s*\(", statement):
+        if re.fullmatch(r"[A-Z][A-Z_]+", found.group(1)):
+            return None  # a macro such as TEST
+        if found.group(1) not in KEYWORDS:
+            return None if "::" in found.group(1) else found.group(1)
+    if found := re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*(?:=|\{|$)", statement.strip()):
+        return found.group(1)
+    return None
+
+
+class Source:
+    def __init__(self, path):
+        text = Path(path).read_text(encoding="utf-8")
+        code = NOISE.sub(" ", text)
+        self.lines = text.count("\n")
+        self.own = {name for part in anonymous_parts(code) for line in statements(part) if (name := declared(line))}
+        self.own |= set(re.findall(r"^\s*#\s*define\s+(\w+)", code, re.M))
+        self.own |= {name.split("::")[-1] for name in re.findall(r"^using\s+(?:namespace\s+)?([\w:]+)", code, re.M)}
+        if re.search(r"\busing (json = )?nlohmann::json;", code):
+            self.own.discard("json")  # the same name for the same type is no clash
+        self.own |= set(re.findall(r"^static\s+[^;{=(]*?(\w+)\s*[({=;]", code, re.M))
+        self.words = set(re.findall(r"\b[A-Z]\w*", code)) | set(re.findall(r"(?<![\w.>:])([a-z]\w*)\(", code))
+
+    def clashes(self, other):
+        return bool(self.own & other.own or self.own & other.words or other.own & self.words)
+
+
+def grouped(sources, before, lines):
+    """name -> group; before is the grouping of last time."""
+    groups, result = {}, {}
+
+    def fits(name, group, limit):
+        members = groups.get(group, [])
+        if limit and members and sum(sources[m].lines for m in members) + sources[name].lines > limit:
+            return False
+        return not any(sources[name].clashes(sources[member]) for member in members)
+
+    def put(name, group):
+        groups.setdefault(group, []).append(name)
+        result[name] = group
+
+    for name in sources:  # who was there stays, even where a group has grown a little
+        if name in before and fits(name, before[name], 2 * lines):
+            put(name, before[name])
+    for name in sources:
+        if name not in result:
+            group = 0
+            while not fits(name, group, lines):
+                group += 1
+            put(name, group)
+    return result
+
+
+def main(arguments):
+    memory, lines, names = Path(arguments[0]), int(arguments[1]), arguments[2:]
+    sources = {name: Source(name) for name in names}
+    before = json.loads(memory.read_text()) if memory.exists() else {}
+    groups = grouped(sources, before, lines)
+    text = json.dumps(groups, indent=0)
+    if groups != before:
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        memory.write_text(text)
+    print(";".join(str(groups[name]) for name in names), end="")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

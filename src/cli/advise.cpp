@@ -3,10 +3,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/advice.h"
+#include "app/predictions.h"
 #include "base/error.h"
-#include "cli/advice.h"
+#include "cli/advice_options.h"
 #include "cli/command.h"
-#include "cli/predictions.h"
+#include "cli/progress.h"
+#include "report/advice_text.h"
+#include "report/prediction_table.h"
 
 namespace tandem::cli {
 namespace {
@@ -27,8 +31,19 @@ int answer(const AdviseOptions& options) {
   auto store = options.store.open();
   const auto advised = ask_for_advice(store, spec, options.advice);
   options.json.write(advice_json(advised));
-  if (!options.json.alone()) std::cout << advice_text(advised);
+  if (!options.json.alone()) std::cout << advice_text(advised, output_width());
   return advised.advice.met ? kDone : kAnswerIsNo;
+}
+
+int history(store::Store& store, const JsonOption& json) {
+  const auto predictions = all_predictions(store);
+  json.write(predictions_json(predictions));
+  if (json.alone()) return kDone;
+  if (predictions.empty())
+    std::cout << "No predictions yet; `" << own_command() << " train SPEC --slo 300s` makes one.\n";
+  else
+    std::cout << prediction_table(predictions);
+  return kDone;
 }
 
 }  // namespace
@@ -49,13 +64,13 @@ void add_advise(CLI::App& app, Action& action) {
   options->store.add_to(*command);
   options->json.add_to(*command);
   options->data.add_to(*command);
-  options->advice.add_to(*command);
+  add_advice_options(*command, options->advice);
   command->add_flag("--history", options->history, "show predictions of earlier runs and what came of them");
   command->callback([options, &action] {
     action = [options] {
       if (!options->history) return answer(*options);
       auto store = options->store.open();
-      return show_predictions(store, options->json);
+      return history(store, options->json);
     };
   });
 }

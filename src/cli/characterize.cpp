@@ -5,14 +5,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/experiment_join.h"
+#include "app/experiment_results.h"
+#include "app/results.h"
 #include "base/error.h"
-#include "cli/characterize_export.h"
-#include "cli/characterize_join.h"
-#include "cli/characterize_result.h"
 #include "cli/command.h"
-#include "cli/report_page.h"
-#include "cli/result.h"
 #include "cli/session.h"
+#include "report/experiment_export.h"
+#include "report/experiment_table.h"
+#include "report/page.h"
+#include "report/result_table.h"
 #include "spec/parse.h"
 #include "stats/design.h"
 #include "tune/experiment_plan.h"
@@ -31,7 +33,7 @@ struct CharacterizeOptions {
   std::string design, report, folder, time;
   std::vector<std::int64_t> jobs, nodes;
   ExperimentWorld where;
-  Looking looking;
+  AnalysisOptions looking;
   bool plan = false;
   bool looks = false;  // one of the options about looking was given
 };

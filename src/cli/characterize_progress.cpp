@@ -4,10 +4,12 @@
 
 #include <iostream>
 
-#include "cli/gpus.h"
+#include "app/results.h"
+#include "app/tune_results.h"
 #include "cli/progress.h"
-#include "cli/result.h"
-#include "cli/tune_result.h"
+#include "report/gpu_text.h"
+#include "report/result_table.h"
+#include "report/tune_table.h"
 #include "tune/experiment_plan.h"
 
 namespace tandem::cli {

@@ -11,11 +11,6 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "data/dataset.h"
-#include "data/models.h"
-#include "graph/zoo.h"
-#include "search/searcher.h"
-#include "sim/strategy.h"
 
 namespace tandem::cli {
 namespace fs = std::filesystem;
@@ -65,50 +60,6 @@ void DataOption::add_to(CLI::App& app) {
 
 void DataOption::apply() const {
   if (!folder.empty()) ::setenv("TANDEM_DATA", fs::absolute(folder).c_str(), 1);
-}
-
-Catalogue catalogue() {
-  Catalogue out{data::models(), data::datasets(), {}};
-  for (const auto& entry : search::algorithms()) out.algorithms.push_back({entry.name, entry.description});
-  for (const auto& entry : graph::zoo()) out.zoo.push_back({entry.name, entry.description});
-  for (const auto& entry : sim::strategies()) out.strategies.push_back({entry.name, entry.description});
-  out.schedulers = sim::schedulers();
-  return out;
-}
-
-fs::path own_folder() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::current_path() : self.parent_path();
-}
-
-std::string own_command() {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    std::error_code error;
-    if (fs::equivalent(fs::path(folder) / "tandem", "/proc/self/exe", error)) return "tandem";
-  }
-  const std::string relative = fs::proximate(own_folder() / "tandem").string();
-  return relative.starts_with("..") ? (own_folder() / "tandem").string() : relative;
-}
-
-namespace {
-
-fs::path program_of_ours(const fs::path& name) {
-  for (const fs::path& candidate : {own_folder() / name, own_folder() / "../libexec/tandem" / name})
-    if (::access(candidate.c_str(), X_OK) == 0) return fs::weakly_canonical(candidate);
-  return name;
-}
-
-}  // namespace
-
-fs::path trainer_program() {
-  return program_of_ours("tandem-trainer");
-}
-
-fs::path guardian_program() {
-  return program_of_ours("tandem-guardian");
 }
 
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& what,

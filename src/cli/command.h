@@ -11,10 +11,15 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "base/catalogue.h"
+#include "app/catalogue.h"
+#include "app/installation.h"
+#include "report/text_table.h"
 #include "store/store.h"
 
 namespace tandem::cli {
+
+using namespace app;  // what commands are about
+using namespace report;
 
 enum ExitCode { kDone = 0, kTrouble = 1, kUserCanFix = 2, kAnswerIsNo = 3, kInterrupted = 130 };
 
@@ -42,18 +47,6 @@ struct DataOption {
   void add_to(CLI::App&);
   void apply() const;
 };
-
-// The tables of all folders, put together.
-Catalogue catalogue();
-
-// The trainer that belongs to this binary: beside it, in ../libexec/tandem, or in PATH.
-std::filesystem::path trainer_program();
-// The guardian of GPU settings, in the same places.
-std::filesystem::path guardian_program();
-// How a person calls this binary: "tandem" where PATH finds it, else its path from here.
-std::string own_command();
-// This binary's own folder.
-std::filesystem::path own_folder();
 
 CLI::App* add_command(CLI::App&, const std::string& name, const std::string& what,
                       const std::string& examples);

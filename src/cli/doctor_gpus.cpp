@@ -7,8 +7,8 @@
 
 #include "base/units.h"
 #include "cli/command.h"
-#include "cli/gpus.h"
 #include "platform/gpu_settings.h"
+#include "report/gpu_text.h"
 
 namespace tandem::cli {
 namespace {

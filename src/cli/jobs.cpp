@@ -9,10 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "app/job_prediction.h"
 #include "base/error.h"
 #include "base/resources.h"
-#include "cli/foresight.h"
+#include "cli/progress.h"
 #include "cli/server_client.h"
+#include "report/advice_text.h"
 
 namespace tandem::cli {
 namespace {
@@ -51,13 +53,15 @@ std::string spec_text(const std::string& file) {
 
 int submit(const JobsOptions& options) {
   ServerClient client(options.server);
+  auto store = options.server.store.open();
+  const std::string run = word(client.ask("GET", "/v1/status")["run"]);
   json jobs = json::array();
   bool all_queued = true;
   for (const auto& file : options.what) {
-    const auto settled = settle_choices(options.server, spec_text(file), file);
-    if (!settled.met) {
+    const auto settled = settle_choices(store, spec_text(file), file);
+    if (settled.unmet) {
       std::cerr << "tandem: " << file << " was not queued: nothing is likely enough to meet its deadline\n"
-                << settled.words;
+                << advice_text(*settled.unmet, output_width());
       all_queued = false;
       continue;
     }
@@ -70,9 +74,9 @@ int submit(const JobsOptions& options) {
                                word(job["state"]))
                 << std::flush;
     for (const auto& note : job.value("notes", json::array())) std::cerr << "tandem: " << word(note) << "\n";
-    if (const auto foreseen = foresee(options.server, text, file, job["job"].get<int>())) {
-      std::cerr << "tandem: " << foreseen->words << "\n";
-      job["predicted"] = foreseen->json;
+    if (const auto prediction = predict_job(store, run, text, file, job["job"].get<int>())) {
+      std::cerr << "tandem: " << prediction->words << "\n";
+      job["predicted"] = prediction->json;
     }
   }
   bool well = true;

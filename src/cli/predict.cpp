@@ -9,14 +9,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/results.h"
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/result.h"
 #include "cli/session.h"
 #include "control/loop.h"
 #include "control/memory_journal.h"
 #include "measure/task_sensor.h"
 #include "platform/temporary.h"
+#include "report/result_table.h"
 #include "runtime/local/world.h"
 
 namespace tandem::cli {

@@ -8,9 +8,10 @@
 #include <chrono>
 #include <iostream>
 
+#include "app/results.h"
 #include "base/text.h"
-#include "cli/gpus.h"
-#include "cli/result.h"
+#include "report/gpu_text.h"
+#include "report/result_table.h"
 
 namespace tandem::cli {
 namespace {
@@ -57,17 +58,6 @@ int terminal_width() {
 
 int output_width() {
   return columns_at(STDOUT_FILENO, 100);
-}
-
-std::string cut_to(const std::string& text, int columns) {
-  std::string cut;
-  int used = 0;
-  for (const char c : text) {
-    const bool starts_character = (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-    if (starts_character && ++used > columns) break;
-    cut += c;
-  }
-  return cut;
 }
 
 void LiveBlock::draw(const std::vector<std::string>& lines) {

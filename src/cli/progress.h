@@ -34,7 +34,5 @@ std::string said(const View&, const EventBody&);
 int terminal_width();
 // Columns of the terminal at standard output; 100 where it is none, or does not say.
 int output_width();
-// The text's first `columns` columns.
-std::string cut_to(const std::string& text, int columns);
 
 }  // namespace tandem::cli

@@ -6,8 +6,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "app/past_runs.h"
 #include "base/error.h"
-#include "cli/past_runs.h"
 #include "tune/goals.h"
 #include "tune/recurring_runs.h"
 

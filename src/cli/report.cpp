@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/report_page.h"
 #include "cli/session.h"
+#include "report/page.h"
 
 namespace tandem::cli {
 namespace {

@@ -7,15 +7,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/job_json.h"
+#include "app/results.h"
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/result.h"
+#include "cli/server_client.h"
 #include "cli/session.h"
 #include "control/loop.h"
-#include "cli/server_client.h"
-#include "daemon/daemon.h"
-#include "daemon/describe.h"
 #include "event/codec.h"
+#include "report/result_table.h"
+#include "server/daemon.h"
 
 namespace tandem::cli {
 namespace fs = std::filesystem;
@@ -84,7 +85,7 @@ int show_server(store::Store& store, const store::RunInfo& run, const JsonOption
   auto jobs = json::array();
   std::vector<std::vector<std::string>> rows{{"JOB", "NAME", "STATE", "NODE", "ATTEMPTS", "RAN", ""}};
   for (const auto& job : view.jobs) {
-    jobs.push_back(daemon::job_json(view, job));
+    jobs.push_back(app::job_json(view, job));
     const auto& row = jobs.back();
     const bool ran = row["started"].is_number() && row["ended"].is_number();
     rows.push_back({std::to_string(job.id), job.spec.name, word(row["state"]), word(row["node"]),

@@ -8,13 +8,13 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "daemon/daemon.h"
 #include "platform/machine_lock.h"
+#include "server/daemon.h"
 
 namespace tandem::cli {
 namespace {
 
-std::atomic<daemon::Daemon*> to_stop{nullptr};
+std::atomic<server::Daemon*> to_stop{nullptr};
 
 void on_signal(int) {
   if (auto* server = to_stop.load()) server->stop();
@@ -23,7 +23,7 @@ void on_signal(int) {
 struct ServeOptions {
   StoreOption store;
   DataOption data;
-  daemon::DaemonOptions daemon;
+  server::DaemonOptions daemon;
   std::string listen = "127.0.0.1:8470", time, log = "info";
   bool no_port = false;
 };
@@ -59,7 +59,7 @@ int serve(ServeOptions& options) {
   wish.world.guardian = guardian_program();
   wish.catalogue = catalogue();
   const auto machine = take_machine(options, wish.name);
-  daemon::Daemon server(store, wish);
+  server::Daemon server(store, wish);
   to_stop = &server;
   struct sigaction action {};
   action.sa_handler = on_signal;
@@ -98,7 +98,7 @@ void add_serve(CLI::App& app, Action& action) {
   auto& wish = options->daemon;
   options->store.add_to(*command);
   options->data.add_to(*command);
-  command->add_option("--world", wish.world.world, "where jobs run:" + listed(daemon::worlds()))
+  command->add_option("--world", wish.world.world, "where jobs run:" + listed(app::worlds()))
       ->type_name("NAME")
       ->capture_default_str();
   std::string policies;

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "cli/sim_table.h"
-#include "daemon/daemon.h"
+#include "report/sim_table.h"
+#include "server/daemon.h"
 
 namespace tandem::cli {
 
@@ -21,12 +21,12 @@ void ServerOption::add_to(CLI::App& command) {
 }
 
 ServerClient::ServerClient(const ServerOption& option) : store_(option.store.open()), http_(address(option)) {
-  if (!option.address.empty()) http_.show_token(server::Token::load(daemon::token_file(store_)));
+  if (!option.address.empty()) http_.show_token(server::Token::load(server::token_file(store_)));
 }
 
 server::Address ServerClient::address(const ServerOption& option) const {
   if (!option.address.empty()) return server::parse_address(option.address);
-  const auto socket = daemon::socket_file(store_, option.name);
+  const auto socket = server::socket_file(store_, option.name);
   if (!std::filesystem::exists(socket))
     throw UserError(fmt::format("no server called '{}' is running with this store; start one with `{} serve`",
                                 option.name, own_command()));
@@ -59,14 +59,6 @@ json ServerClient::wait_for(int job) {
 
 std::string job_target(const std::string& job, const char* rest) {
   return "/v1/jobs/" + server::percent_encoded(job) + rest;
-}
-
-std::string word(const json& value) {
-  return value.is_string() ? value.get<std::string>() : "-";
-}
-
-std::string columns(const std::vector<std::vector<std::string>>& rows) {
-  return text_table(rows, rows.front().size());
 }
 
 }  // namespace tandem::cli

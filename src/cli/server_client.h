@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "server/http_client.h"
+#include "server/http/http_client.h"
 
 namespace tandem::cli {
 
@@ -35,11 +35,5 @@ class ServerClient {
 };
 
 std::string job_target(const std::string& job, const char* rest = "");
-
-// A word of JSON; "-" where there is none.
-std::string word(const nlohmann::json&);
-
-// Words in columns, the first row as headings.
-std::string columns(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace tandem::cli

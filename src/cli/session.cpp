@@ -8,18 +8,20 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "app/results.h"
+#include "app/tune_results.h"
 #include "base/error.h"
 #include "cli/progress.h"
-#include "cli/result.h"
-#include "cli/tune_result.h"
 #include "control/loop.h"
-#include "daemon/daemon.h"
 #include "data/dataset.h"
 #include "place/malleable.h"
 #include "place/scheduler.h"
 #include "platform/machine_lock.h"
+#include "report/result_table.h"
+#include "report/tune_table.h"
 #include "runtime/local/machine_gpus.h"
 #include "runtime/local/world.h"
+#include "server/daemon.h"
 #include "tune/experiment.h"
 #include "tune/train.h"
 #include "tune/tune.h"
@@ -107,22 +109,8 @@ int exit_code(const store::RunInfo& run, bool was_interrupted) {
   return was_interrupted ? kInterrupted : kTrouble;
 }
 
-// What is run: a training job, or a tuning job with its base.
-struct Job {
-  spec::TrainJob base;
-  std::optional<spec::TuneJob> tune;
-};
-
-Job job_of(const store::RunInfo& run) {
-  const auto spec = nlohmann::json::parse(run.spec, nullptr, false);
-  if (spec.is_discarded()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
-  if (run.kind == "train") return {spec::train_job_from_json(spec), std::nullopt};
-  auto tune = spec::tune_job_from_json(spec);
-  return {tune.base, tune};
-}
-
 // Everything of the job's limits that was not raised stays as it is.
-JobResumed raised(const Job& job, const View& view, const SessionOptions& options) {
+JobResumed raised(const JobOfRun& job, const View& view, const SessionOptions& options) {
   JobResumed out;
   if (!options.raises() || view.jobs.empty()) return out;
   const auto& now = view.jobs.front();
@@ -169,7 +157,8 @@ int report(store::Store& store, const std::string& id, const View& view, const J
   return exit_code(run, was_interrupted);
 }
 
-void begin_or_go_on(control::Loop& loop, store::Store& store, const Job& job, const SessionOptions& options) {
+void begin_or_go_on(control::Loop& loop, store::Store& store, const JobOfRun& job,
+                    const SessionOptions& options) {
   if (!loop.view().jobs.empty()) {
     loop.resume_jobs(raised(job, loop.view(), options), options.raises());
   } else if (job.tune) {
@@ -180,9 +169,9 @@ void begin_or_go_on(control::Loop& loop, store::Store& store, const Job& job, co
 }
 
 // This machine; of an experiment with concurrent jobs as so many lanes as its largest point needs.
-daemon::HostedWorld this_world(const store::RunInfo& run, const Job& job,
-                               const std::filesystem::path& folder) {
-  daemon::HostedWorld out;
+app::HostedWorld this_world(const store::RunInfo& run, const JobOfRun& job,
+                            const std::filesystem::path& folder) {
+  app::HostedWorld out;
   auto sensor = std::make_unique<measure::TaskSensor>(sensor_options(job.base.energy));
   local::LocalOptions local{
       .run = run.id, .folder = folder, .trainer = trainer_program(), .sensor = sensor.get()};
@@ -202,12 +191,12 @@ daemon::HostedWorld this_world(const store::RunInfo& run, const Job& job,
   return out;
 }
 
-std::unique_ptr<control::Observer> progress_of(const store::RunInfo& run, const Job& job) {
+std::unique_ptr<control::Observer> progress_of(const store::RunInfo& run, const JobOfRun& job) {
   if (run.kind == "characterize") return make_experiment_progress(run.name, run.id);
   return make_progress(run.name, run.id, job.tune.has_value());
 }
 
-int work(store::Store& store, const store::RunInfo& run, const Job& job, const JsonOption& json,
+int work(store::Store& store, const store::RunInfo& run, const JobOfRun& job, const JsonOption& json,
          const SessionOptions& options) {
   catch_signals();
   const auto folder = store.run_folder(run.id);
@@ -240,43 +229,6 @@ int work(store::Store& store, const store::RunInfo& run, const Job& job, const J
 
 }  // namespace
 
-std::vector<std::unique_ptr<Policy>> policies() {
-  std::vector<std::unique_ptr<Policy>> out;
-  out.push_back(std::make_unique<tune::TrainController>());
-  out.push_back(std::make_unique<tune::TuneController>());
-  out.push_back(std::make_unique<place::Malleable>());
-  return out;
-}
-
-std::vector<std::unique_ptr<Policy>> policies_of(const store::RunInfo& run) {
-  if (run.kind == "serve") return daemon::policies_of(run);
-  if (run.kind != "characterize") return policies();
-  std::vector<std::unique_ptr<Policy>> out;
-  out.push_back(std::make_unique<tune::ExperimentController>());
-  out.push_back(std::make_unique<place::Scheduler>(place::parse_policy("fifo"), 1));
-  return out;
-}
-
-NodeView this_machine() {
-  const auto topology = platform::Topology::detect();
-  NodeView node;
-  node.capacity = {static_cast<int>(topology.cpus.size()), topology.memory, 1.0};
-  node.type = fmt::format("{}, {} cores", topology.model, topology.cpus.size());  // as the local world has it
-  std::string why;
-  if (const auto nvml = platform::Nvml::open(why)) {
-    const auto gpus = local::gpus_of(*nvml);
-    local::add_gpus(gpus, node.capacity);
-    node.type = local::type_with(node.type, gpus);
-  }
-  return node;
-}
-
-measure::SensorOptions sensor_options(const spec::EnergySpec& energy) {
-  measure::SensorOptions options{.energy = energy};
-  options.around.cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  return options;
-}
-
 int run_new(store::Store& store, const spec::TrainJob& job, const JsonOption& json,
             const SessionOptions& options) {
   require_dataset(job);
@@ -295,7 +247,8 @@ int run_new(store::Store& store, const spec::TuneJob& job, const JsonOption& jso
 }
 
 int run_new_experiment(store::Store& store, const spec::TuneJob& job, const ExperimentWorld& where,
-                       const Looking& looking, const JsonOption& json, const SessionOptions& options) {
+                       const AnalysisOptions& looking, const JsonOption& json,
+                       const SessionOptions& options) {
   require_dataset(job.base);
   const Seconds now{static_cast<double>(::time(nullptr))};
   auto spec = spec::to_json(job);
@@ -310,35 +263,6 @@ int run_again(store::Store& store, const store::RunInfo& run, const JsonOption& 
   if (run.state == "finished" && !options.raises())
     return report(store, run.id, replayed(store, run), json, options, false);
   return work(store, run, job_of(run), json, options);
-}
-
-View replayed(store::Store& store, const store::RunInfo& run) {
-  control::Decider decider({});
-  store.journal(run.id)->replay([&](control::Entry&& entry) { decider.fold(entry); });
-  return decider.view();
-}
-
-store::RunInfo find_job_run(store::Store& store, const std::string& written) {
-  auto run = store.find(written);
-  if (run.kind == "serve")
-    throw UserError(
-        fmt::format("run {0} is the server '{1}', not a job: start it with `{2} serve --name {1}` and its "
-                    "other options, see its jobs with `{2} show {0}` or `{2} queue --name {1} --all`",
-                    run.id, run.name, own_command()));
-  return run;
-}
-
-store::RunInfo with_real_state(const store::Store& store, store::RunInfo run) {
-  if (run.kind == "serve") {  // its jobs end, it does not
-    run.state = store::RunLock::owner(store.run_folder(run.id)) ? "running" : "stopped";
-    run.reason.clear();
-    return run;
-  }
-  if (run.state == "running" && !store::RunLock::owner(store.run_folder(run.id))) {
-    run.state = "interrupted";
-    if (run.reason.empty()) run.reason = "Tandem ended while it ran";
-  }
-  return run;
 }
 
 }  // namespace tandem::cli

@@ -8,18 +8,18 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "app/sim_grid.h"
+#include "app/sim_json.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/html.h"
 #include "cli/sim_calibrate.h"
-#include "cli/sim_grid.h"
-#include "cli/sim_json.h"
-#include "cli/sim_page.h"
 #include "cli/sim_replay.h"
-#include "cli/sim_table.h"
-#include "cli/sim_timeline.h"
 #include "cli/sim_trace.h"
+#include "report/html.h"
+#include "report/sim_page.h"
+#include "report/sim_table.h"
+#include "report/sim_timeline.h"
 #include "spec/parse.h"
 #include "spec/parse_sim.h"
 

@@ -1,8 +1,6 @@
 // `tandem sim --calibrate RUN`: this machine as a node of the simulator, from one run on it.
 #pragma once
 
-#include <string>
-
 #include "cli/command.h"
 
 namespace tandem::cli {

@@ -5,11 +5,14 @@
 
 #include <iostream>
 
+#include "app/advice.h"
+#include "app/predictions.h"
 #include "base/error.h"
-#include "cli/advice.h"
+#include "cli/advice_options.h"
 #include "cli/command.h"
-#include "cli/predictions.h"
+#include "cli/progress.h"
 #include "cli/session.h"
+#include "report/advice_text.h"
 #include "spec/parse.h"
 
 namespace tandem::cli {
@@ -76,7 +79,7 @@ int train(const TrainOptions& options) {
   const Advised answer = ask_for_advice(store, spec, options.advice);
   if (!answer.advice.met) {
     options.json.write(advice_json(answer));
-    if (!options.json.alone()) std::cout << advice_text(answer);
+    if (!options.json.alone()) std::cout << advice_text(answer, output_width());
     return kAnswerIsNo;
   }
   const auto prediction = predicted(answer.advice.choice, answer.learnt.models, answer.question);
@@ -103,7 +106,7 @@ void add_train(CLI::App& app, Action& action) {
   options->add_to(*command);
   command->add_option("--seed", options->seed, "seed of everything random (wins over the spec's)")
       ->type_name("N");
-  options->advice.add_to(*command);
+  add_advice_options(*command, options->advice);
   command->callback([options, &action] { action = [options] { return train(*options); }; });
 }
 

@@ -5,10 +5,11 @@
 #include <iostream>
 #include <set>
 
+#include "app/tune_results.h"
 #include "base/text.h"
-#include "cli/gpus.h"
 #include "cli/progress.h"
-#include "cli/tune_result.h"
+#include "report/gpu_text.h"
+#include "report/tune_table.h"
 #include "search/searcher.h"
 #include "tune/goals.h"
 

@@ -1,0 +1,202 @@
+#include "app/candidates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/error.h"
+#include "spec/parse.h"
+#include "spec/reading.h"
+
+namespace tandem::app {
+namespace {
+
+constexpr const char* kEpochs = "epochs";
+
+std::vector<std::int64_t> few_whole(std::int64_t low, std::int64_t high) {
+  std::vector<std::int64_t> out;
+  if (high - low < kFewValues) {
+    for (std::int64_t value = low; value <= high; ++value) out.push_back(value);
+    return out;
+  }
+  std::set<std::int64_t> some{low, high};
+  for (std::int64_t power = 1; power < high; power *= 2)
+    if (power > low) some.insert(power);
+  out.assign(some.begin(), some.end());
+  return out;
+}
+
+// A spec without domains is a choice among one.
+spec::TuneJob as_fixed(const spec::TrainJob& train) {
+  spec::TuneJob job;
+  job.base = train;
+  job.mode = spec::Mode::experiment;
+  job.search.max_epochs = train.epochs;
+  job.system.cores = {train.system.cores};
+  if (train.system.memory > 0) job.system.memory = {train.system.memory};
+  job.system.speed = {train.system.speed};
+  return job;
+}
+
+const spec::Parameter* varied(const spec::TuneJob& job, const std::string& name) {
+  const auto& all = job.hyper.parameters;
+  const auto at = std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == name; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+std::vector<std::int64_t> epochs_of(const spec::TuneJob& job) {
+  if (job.mode != spec::Mode::experiment) return few_whole(1, job.search.max_epochs);
+  const auto* parameter = varied(job, kEpochs);
+  if (parameter == nullptr) return {job.base.epochs};
+  std::vector<std::int64_t> out;
+  for (const auto& value : few_values(parameter->domain)) out.push_back(std::get<std::int64_t>(value));
+  return out;
+}
+
+std::vector<int> cores_of(const spec::TuneJob& job, int most) {
+  std::vector<int> wanted = job.system.cores;
+  if (wanted.empty())
+    for (const auto cores : few_whole(1, most)) wanted.push_back(static_cast<int>(cores));
+  std::vector<int> out;
+  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(out), [&](int c) { return c <= most; });
+  if (out.empty())
+    throw UserError(
+        fmt::format("the spec asks for at least {} cores, and this machine has {}: lower "
+                    "system.cores, or ask on a machine that has them",
+                    *std::min_element(wanted.begin(), wanted.end()), most));
+  return out;
+}
+
+std::vector<Resources> systems_of(const spec::TuneJob& job, const Resources& machine) {
+  std::vector<Resources> out;
+  const Bytes memory = job.system.memory.empty() ? 0 : job.system.memory.back();  // a limit, not a speed
+  if (memory > machine.memory)
+    throw UserError(fmt::format("the spec asks for {} of memory, and this machine has {}", text_bytes(memory),
+                                text_bytes(machine.memory)));
+  const auto speeds = job.system.speed.empty() ? std::vector<double>{1.0} : job.system.speed;
+  for (const int cores : cores_of(job, machine.cores))
+    for (const double speed : speeds) out.push_back({cores, memory, speed, job.base.system.gpus});
+  return out;
+}
+
+void combine(const std::vector<spec::Parameter>& parameters, std::size_t at, Values& so_far,
+             std::vector<Values>& out) {
+  if (out.size() > kMostCandidates) return;
+  if (at == parameters.size()) {
+    out.push_back(so_far);
+    return;
+  }
+  const auto& parameter = parameters[at];
+  const bool skip = parameter.name == kEpochs || parameter.name == spec::kJobs || !exists(parameter, so_far);
+  if (skip) return combine(parameters, at + 1, so_far, out);
+  for (const auto& value : few_values(parameter.domain)) {
+    so_far[parameter.name] = value;
+    combine(parameters, at + 1, so_far, out);
+  }
+  so_far.erase(parameter.name);
+}
+
+// Constraints may speak of all of them.
+bool allowed_here(const spec::TuneJob& job, const Values& varies, const advise::Setting& setting) {
+  Values all = job.base.hyper;
+  for (const auto& [name, value] : varies) all[name] = value;
+  all["cores"] = std::int64_t{setting.system.cores};
+  all["memory"] = static_cast<std::int64_t>(setting.system.memory);
+  all["speed"] = setting.system.speed;
+  all[kEpochs] = setting.epochs;
+  return allowed(job.hyper, all);
+}
+
+advise::Setting setting_of(const spec::TuneJob& job, const Values& varies, const Resources& system,
+                           std::int64_t epochs) {
+  advise::Setting out{job.base.hyper, system, epochs, job.base.nodes};
+  for (const auto& [name, value] : varies) {
+    if (name == spec::kNodes)
+      out.nodes = static_cast<int>(std::get<std::int64_t>(value));
+    else
+      out.hyper[name] = value;
+  }
+  return out;
+}
+
+}  // namespace
+
+AdvisedSpec load_advised(const std::filesystem::path& path, const Catalogue& catalogue) {
+  return read_advised(spec::read_file(path), path.string(), catalogue);
+}
+
+AdvisedSpec read_advised(const std::string& text, const std::string& file_name, const Catalogue& catalogue) {
+  const std::string kind = spec::kind_of(text);
+  AdvisedSpec out;
+  if (kind == "tune") {
+    out.job = spec::require_tune(text, file_name, catalogue);
+    const auto& goal = out.job.objective.goals.front();
+    if (goal.metric != "train_time" && goal.metric != "energy")
+      out.metric = goal.metric, out.higher_is_better = goal.maximise;
+    return out;
+  }
+  // What is wrong with a training spec is best said by the reader of training specs, unless it has domains.
+  auto plain = spec::parse_train(text, file_name, catalogue);
+  auto varying = plain.job ? spec::TuneResult{} : spec::parse_characterize(text, file_name, catalogue);
+  if (!plain.job && !varying.job) spec::refuse(varying.issues);
+  out.job = plain.job ? as_fixed(*plain.job) : *varying.job;
+  return out;
+}
+
+AdvisedSpec as_advised(const spec::TrainJob& job) {
+  return {as_fixed(job), "", true};
+}
+
+std::vector<Value> few_values(const spec::Domain& domain) {
+  using Kind = spec::Domain::Kind;
+  std::vector<Value> out;
+  if (domain.kind == Kind::choice) return domain.choices;
+  if (domain.kind == Kind::whole || domain.kind == Kind::log_whole) {
+    for (const auto value :
+         few_whole(static_cast<std::int64_t>(domain.low), static_cast<std::int64_t>(domain.high)))
+      out.emplace_back(value);
+    return out;
+  }
+  for (int step = 0; step < kSteps; ++step) {
+    const double share = static_cast<double>(step) / (kSteps - 1);
+    out.emplace_back(domain.kind == Kind::real ? domain.low + share * (domain.high - domain.low)
+                                               : domain.low * std::pow(domain.high / domain.low, share));
+  }
+  return out;
+}
+
+std::vector<advise::Setting> candidates_of(const spec::TuneJob& job, const Resources& machine) {
+  std::vector<Values> points;
+  Values so_far;
+  combine(job.hyper.parameters, 0, so_far, points);
+  const auto systems = systems_of(job, machine);
+  const auto epochs = epochs_of(job);
+  if (points.size() * systems.size() * epochs.size() > kMostCandidates)
+    throw UserError(
+        fmt::format("the spec has more than {} combinations to choose from; give fewer choices, "
+                    "or fix what is not in question",
+                    kMostCandidates));
+  std::vector<advise::Setting> out;
+  for (const auto& point : points)
+    for (const auto& system : systems)
+      for (const auto count : epochs)
+        if (auto setting = setting_of(job, point, system, count); allowed_here(job, point, setting))
+          out.push_back(std::move(setting));
+  if (out.empty())
+    throw UserError(fmt::format("none of the {} combinations satisfies the spec's constraints",
+                                points.size() * systems.size() * epochs.size()));
+  return out;
+}
+
+spec::TrainJob chosen_job(const spec::TuneJob& job, const advise::Setting& setting) {
+  spec::TrainJob out = job.base;
+  out.hyper = setting.hyper;
+  out.system = setting.system;
+  out.epochs = setting.epochs;
+  out.nodes = setting.nodes;
+  return out;
+}
+
+}  // namespace tandem::app

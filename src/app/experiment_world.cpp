@@ -1,0 +1,74 @@
+#include "app/experiment_world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "app/catalogue.h"
+#include "app/installation.h"
+#include "base/error.h"
+#include "tune/experiment_plan.h"
+
+namespace tandem::app {
+
+using nlohmann::json;
+
+json json_of(const ExperimentWorld& where) {
+  json out{{"world", where.world},
+           {"partition", where.partition},
+           {"account", where.account},
+           {"qos", where.qos},
+           {"constraint", where.constraint}};
+  if (where.time) out["time"] = where.time->value;
+  return out;
+}
+
+ExperimentWorld experiment_world_of(const store::RunInfo& run) {
+  ExperimentWorld out;
+  if (run.kind != "characterize") return out;
+  const auto spec = json::parse(run.spec, nullptr, false);
+  if (!spec.is_object() || !spec.contains("world") || !spec["world"].is_object()) return out;
+  const auto& from = spec["world"];
+  out.world = from.value("world", out.world);
+  out.partition = from.value("partition", "");
+  out.account = from.value("account", "");
+  out.qos = from.value("qos", "");
+  out.constraint = from.value("constraint", "");
+  if (from.contains("time")) out.time = Seconds{from.value("time", 0.0)};
+  return out;
+}
+
+HostedWorld there(const ExperimentWorld& where, const store::RunInfo& run,
+                  const std::filesystem::path& folder) {
+  WorldWish wish{.world = where.world, .run = run.id, .folder = folder};
+  wish.trainer = trainer_program().string();
+  wish.programs = own_folder();
+  wish.slurm = {where.partition, where.account, where.qos, where.constraint, where.time};
+  return make_world(wish);
+}
+
+int lanes_for(const spec::TuneJob& job) {
+  int lanes = 1;
+  for (const auto& run : tune::plan_of(job).runs) lanes = std::max(lanes, run.jobs * run.nodes);
+  return lanes;
+}
+
+void check_fits_here(const spec::TuneJob& job, const Resources& machine) {
+  for (const auto& run : tune::plan_of(job).runs) {
+    if (run.wanted.cores > machine.cores)
+      throw UserError(
+          fmt::format("system.cores: a point asks for {} cores, and this machine has {}; leave the "
+                      "larger ones out",
+                      run.wanted.cores, machine.cores));
+    const Bytes memory = run.wanted.memory * run.jobs * run.nodes;
+    if (memory > machine.memory)
+      throw UserError(
+          fmt::format("a point has {} processes of {} at once, {} in all, and this machine has {}: "
+                      "give system.memory smaller choices, or leave the largest of experiment.jobs out",
+                      run.jobs * run.nodes, text_bytes(run.wanted.memory), text_bytes(memory),
+                      text_bytes(machine.memory)));
+  }
+}
+
+}  // namespace tandem::app

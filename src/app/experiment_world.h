@@ -1,0 +1,32 @@
+// Where an experiment runs: on this machine, its concurrent jobs sharing the cores, or on a Slurm cluster.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "app/worlds.h"
+#include "spec/tune_job.h"
+#include "store/store.h"
+
+namespace tandem::app {
+
+struct ExperimentWorld {
+  std::string world = "local";
+  std::string partition{}, account{}, qos{}, constraint{};  // of every Slurm job
+  std::optional<Seconds> time{};                            // limit of each
+  bool here() const { return world == "local"; }
+};
+
+nlohmann::json json_of(const ExperimentWorld&);
+// This machine for runs of other kinds.
+ExperimentWorld experiment_world_of(const store::RunInfo&);
+
+// Made by the same hands as a server's.
+HostedWorld there(const ExperimentWorld&, const store::RunInfo&, const std::filesystem::path& folder);
+
+// As many lanes of this machine (runtime/local/world.h) as the point with most processes has.
+int lanes_for(const spec::TuneJob&);
+// UserError for what could never run here: more cores than the machine has, or more memory at once.
+void check_fits_here(const spec::TuneJob&, const Resources& machine);
+
+}  // namespace tandem::app

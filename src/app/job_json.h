@@ -1,0 +1,22 @@
+// What a scheduler knows, as JSON for people and programs: jobs, nodes, and why a job is where it is. Pure.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "event/view.h"
+#include "place/scheduler.h"
+
+namespace tandem::app {
+
+// queued, starting, running, stopping, then as the job ended: finished, stopped, failed.
+std::string state_of(const View&, const JobView&);
+
+// One row of `tandem queue`.
+nlohmann::json job_json(const View&, const JobView&);
+// The same with its spec, attempts and epochs.
+nlohmann::json whole_job_json(const View&, const JobView&);
+nlohmann::json node_json(const View&, const NodeView&);
+nlohmann::json explanation_json(const place::Explanation&);
+
+}  // namespace tandem::app

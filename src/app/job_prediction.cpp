@@ -1,0 +1,66 @@
+#include "app/job_prediction.h"
+
+#include <fmt/format.h>
+
+#include "app/advice.h"
+#include "app/past_runs.h"
+#include "app/predictions.h"
+#include "base/error.h"
+#include "spec/chosen.h"
+#include "spec/parse.h"
+
+namespace tandem::app {
+namespace {
+
+// As it is given to the server, which decides what runs beside it.
+Advised ask_alone(store::Store& store, const AdvisedSpec& spec, Seconds deadline) {
+  AdviceOptions options;
+  options.running = "none";
+  return ask_for_advice(store, spec, options, deadline);
+}
+
+}  // namespace
+
+Settled settle_choices(store::Store& store, const std::string& spec, const std::string& file) {
+  if (spec::kind_of(spec) != "train") return {spec};
+  const auto plain = spec::parse_train(spec, file, catalogue());
+  if (plain.job) return {spec};
+  const auto open = spec::parse_characterize(spec, file, catalogue());
+  if (!open.job) return {spec};  // the server says what is wrong with it
+  const auto& deadline = open.job->base.place.deadline;
+  if (!deadline)
+    throw UserError(file +
+                    ": leaves values open, and has no deadline to choose them by: add "
+                    "place: {deadline: 300s}, or give each one value");
+  const auto advised = ask_alone(store, read_advised(spec, file, catalogue()), *deadline);
+  if (!advised.advice.met) return {spec, "", advised};
+  const auto& chosen = advised.advice.choice.setting;
+  return {spec::with_choices(spec, chosen_job(open.job.value(), chosen)),
+          fmt::format("chosen for {}: {}", file, advise::text(chosen))};
+}
+
+std::optional<JobPrediction> predict_job(store::Store& store, const std::string& server_run,
+                                         const std::string& spec, const std::string& file, int job) {
+  if (spec::kind_of(spec) != "train") return std::nullopt;
+  const auto parsed = spec::parse_train(spec, file, catalogue());
+  if (!parsed.job || !parsed.job->place.deadline) return std::nullopt;
+  const std::string program = program_name(parsed.job->program);
+  fold_past_runs(store);
+  if (store.past_count(program) == 0)
+    return JobPrediction{
+        fmt::format("job {}: no past run of {} is known here, so nobody knows whether it meets its deadline",
+                    job, program),
+        nullptr};
+  const auto advised = ask_alone(store, as_advised(*parsed.job), *parsed.job->place.deadline);
+  auto prediction = predicted(advised.advice.choice, advised.learnt.models, advised.question);
+  prediction.job = job;
+  keep_prediction(store, server_run, prediction);
+  return JobPrediction{
+      fmt::format("job {}: {}, {:.1f} % to meet its deadline of {} if it starts at once on a machine like "
+                  "this one{}",
+                  job, comparison(prediction), 100 * prediction.p_meet, text(prediction.slo),
+                  advised.advice.met ? "" : "; give it longer, or fewer epochs"),
+      to_json(prediction)};
+}
+
+}  // namespace tandem::app

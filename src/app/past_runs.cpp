@@ -1,0 +1,206 @@
+#include "app/past_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/predictions.h"
+#include "app/runs.h"
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tandem::app {
+using advise::LoadChange;
+using advise::PastRun;
+using nlohmann::json;
+namespace {
+
+bool is_cost(const std::string& metric) {
+  return metric.starts_with("seconds_") || metric.ends_with("_per_second");
+}
+
+Metrics without_costs(Metrics metrics) {
+  std::erase_if(metrics, [](const auto& metric) { return is_cost(metric.first); });
+  return metrics;
+}
+
+bool can_be_learnt_from(const TaskView& task) {
+  return task.state == TaskState::ended && !task.epochs.empty();
+}
+
+// Epochs of one attempt follow each other; what an earlier attempt did is of its own time.
+Seconds began(const EpochRecord& record) {
+  return record.at - record.seconds;
+}
+
+// Lanes of a machine (runtime/local/world.h) are nodes that share its CPUs.
+std::string machine_of(const View& view, const TaskView& task) {
+  if (task.node < 0 || static_cast<std::size_t>(task.node) >= view.nodes.size()) return "";
+  const auto& name = view.nodes[static_cast<std::size_t>(task.node)].name;
+  return name.substr(0, name.rfind("-lane-"));
+}
+
+// How many of the view's tasks worked on its machine at the same time, seen from `from` to `to`.
+advise::LoadProfile load_between(const View& view, const TaskView& self, Seconds from, Seconds to) {
+  std::set<double> changes{0};
+  const auto machine = machine_of(view, self);
+  const auto other = [&](const TaskView& task) {
+    return task.id != self.id && task.started_at.value > 0 && machine_of(view, task) == machine;
+  };
+  const auto end = [&](const TaskView& task) { return task.alive ? view.now : task.ended_at; };
+  for (const auto& task : view.tasks)
+    if (other(task))
+      for (const Seconds at : {task.started_at, end(task)})
+        if (at > from && at < to) changes.insert((at - from).value);
+  advise::LoadProfile profile;
+  for (const double at : changes) {
+    LoadChange change{Seconds{at}, 1, static_cast<double>(self.granted.cores)};
+    for (const auto& task : view.tasks)
+      if (other(task) && task.started_at <= from + Seconds{at} && end(task) > from + Seconds{at})
+        change.jobs += 1, change.cores += task.granted.cores;
+    if (profile.empty() || profile.back().jobs != change.jobs || profile.back().cores != change.cores)
+      profile.push_back(change);
+  }
+  return profile;
+}
+
+const Values& hyper_of(const View& view, const TaskView& task) {
+  return task.trial ? task.trial->hyper : view.jobs[static_cast<std::size_t>(task.job)].spec.hyper;
+}
+
+// Epochs [first, end) of a task, all with the same cores.
+PastRun stretch(const std::string& id, const View& view, const TaskView& task, std::size_t first,
+                std::size_t end) {
+  const auto& job = view.jobs[static_cast<std::size_t>(task.job)].spec;
+  PastRun out;
+  out.id = id;
+  out.program = program_name(job.program);
+  out.machine = view.nodes[static_cast<std::size_t>(task.node)].type;
+  out.setting = {hyper_of(view, task), task.epochs[first].granted, static_cast<std::int64_t>(end - first),
+                 1 + static_cast<int>(task.more.size())};
+  double joules = 0;
+  bool measured = true;
+  for (std::size_t i = first; i < end; ++i) {
+    const auto& record = task.epochs[i];
+    out.seconds += record.seconds;
+    out.epoch_seconds.push_back(record.working().value);
+    if (first == 0) out.metrics.push_back({record.epoch, without_costs(record.metrics)});
+    measured = measured && record.energy.has_value();
+    if (record.energy) joules += record.energy->joules.value;
+  }
+  if (measured) out.joules = Joules{joules}, out.joules_source = task.epochs[first].energy->source;
+  out.load = load_between(view, task, began(task.epochs[first]), task.epochs[end - 1].at);
+  return out;
+}
+
+// What comes after the last epoch (the model is written) is part of a whole run.
+void add_tail(const TaskView& task, PastRun& run) {
+  const Seconds tail = task.ended_at - task.epochs.back().at;
+  if (tail.value > 0) run.seconds += tail;
+}
+
+// Whoever was there and is not in this run's journal. No cores said: they were jobs like this one.
+void add_others(const advise::Load& seen, PastRun& run) {
+  const double own = run.setting.system.cores, others = seen.jobs - 1;
+  for (auto& change : run.load) {
+    change.jobs += others;
+    change.cores += seen.cores > 0 ? std::max(0.0, seen.cores - own) : others * own;
+  }
+}
+
+}  // namespace
+
+std::string program_name(const spec::Program& program) {
+  return program.built_in() ? program.model + "/" + program.dataset : join(program.command, " ");
+}
+
+std::vector<PastRun> past_runs_of(const std::string& run, const View& view, const advise::Load& seen) {
+  std::vector<PastRun> out;
+  for (const auto& task : view.tasks) {
+    if (!can_be_learnt_from(task)) continue;
+    const std::string id = view.tasks.size() > 1 ? fmt::format("{}#{}", run, task.id) : run;
+    std::size_t first = 0;
+    for (std::size_t i = 1; i <= task.epochs.size(); ++i) {
+      if (i < task.epochs.size() && task.epochs[i].granted == task.epochs[first].granted) continue;
+      out.push_back(stretch(id, view, task, first, i));
+      if (i == task.epochs.size()) add_tail(task, out.back());
+      add_others(seen, out.back());
+      first = i;
+    }
+  }
+  return out;
+}
+
+json to_json(const PastRun& run) {
+  auto load = json::array(), metrics = json::array();
+  for (const auto& change : run.load) load.push_back({change.at.value, change.jobs, change.cores});
+  for (const auto& epoch : run.metrics) metrics.push_back({epoch.epoch, epoch.values});
+  json out{{"id", run.id},
+           {"program", run.program},
+           {"machine", run.machine},
+           {"hyper", tandem::to_json(run.setting.hyper)},
+           {"system", tandem::to_json(run.setting.system)},
+           {"epochs", run.setting.epochs},
+           {"nodes", run.setting.nodes},
+           {"load", load},
+           {"seconds", run.seconds.value},
+           {"epoch_seconds", run.epoch_seconds},
+           {"metrics", metrics}};
+  if (run.joules) out["joules"] = run.joules->value, out["joules_source"] = run.joules_source;
+  return out;
+}
+
+PastRun past_run_from_json(const json& in) try {
+  PastRun out;
+  out.id = in.at("id");
+  out.program = in.at("program");
+  out.machine = in.at("machine");
+  out.setting = {values_from_json(in.at("hyper")), resources_from_json(in.at("system")), in.at("epochs"),
+                 in.at("nodes")};
+  for (const auto& change : in.at("load"))
+    out.load.push_back({Seconds{change.at(0)}, change.at(1), change.at(2)});
+  out.seconds = Seconds{in.at("seconds").get<double>()};
+  out.epoch_seconds = in.at("epoch_seconds").get<std::vector<double>>();
+  for (const auto& epoch : in.at("metrics")) out.metrics.push_back({epoch.at(0), epoch.at(1).get<Metrics>()});
+  if (in.contains("joules"))
+    out.joules = Joules{in.at("joules").get<double>()}, out.joules_source = in.at("joules_source");
+  return out;
+} catch (const json::exception& error) {
+  throw SystemError(std::string("a past run is damaged in the store: ") + error.what());
+}
+
+std::size_t fold_past_runs(store::Store& store) {
+  constexpr std::size_t kAtOnce = 500;  // runs a transaction: each waits for the disk
+  const auto runs = store.unfolded();
+  std::map<std::string, advise::Load> seen;  // by run
+  if (!runs.empty())
+    for (const auto& kept : store.predictions())
+      if (kept.run.kind != "serve")
+        seen[kept.run.id] = predicted_run_from_json(json::parse(kept.body, nullptr, false)).load;
+  std::vector<store::FoldedRun> folded;
+  for (const auto& run : runs) {
+    folded.push_back({run, {}});
+    for (const auto& row : past_runs_of(run.id, replayed(store, run), seen[run.id]))
+      folded.back().rows.push_back({row.program, to_json(row).dump()});
+    if (folded.size() < kAtOnce) continue;
+    store.keep_folded(folded);
+    folded.clear();
+  }
+  if (!folded.empty()) store.keep_folded(folded);
+  return runs.size();
+}
+
+std::vector<PastRun> past_runs(store::Store& store, const std::string& program) {
+  std::vector<PastRun> out;
+  for (const auto& body : store.past(program)) {
+    const auto parsed = json::parse(body, nullptr, false);
+    if (parsed.is_discarded()) throw SystemError("a past run of " + program + " is damaged in the store");
+    out.push_back(past_run_from_json(parsed));
+  }
+  return out;
+}
+
+}  // namespace tandem::app

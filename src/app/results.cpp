@@ -1,0 +1,145 @@
+#include "app/results.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/experiment_results.h"
+#include "app/tune_results.h"
+#include "base/text.h"
+#include "event/codec.h"
+#include "measure/profile.h"
+#include "tune/outcome.h"
+
+namespace tandem::app {
+namespace fs = std::filesystem;
+using nlohmann::json;
+namespace {
+
+json energy_json(const TaskView& task) {
+  return task.energy_source.empty() ? json(nullptr) : json(task.joules().value);
+}
+
+json epochs_json(const TaskView& task) {
+  auto epochs = json::array();
+  for (const auto& record : task.epochs)
+    epochs.push_back(
+        {{"epoch", record.epoch},
+         {"attempt", record.attempt},
+         {"metrics", record.metrics},
+         {"seconds", record.seconds.value},
+         {"startup", record.startup.value},
+         {"joules", record.energy ? json(record.energy->joules.value) : json(nullptr)},
+         {"energy_parts", parts_json(record.energy ? record.energy->parts : std::vector<EnergyPart>())},
+         {"system", tandem::to_json(record.granted)},
+         {"profile", record.profile.rates}});
+  return epochs;
+}
+
+// Which of the counters in the profiles say something of their own.
+std::vector<std::string> independent_counters(const TaskView& task) {
+  std::vector<Profile> profiles;
+  for (const auto& record : task.epochs) profiles.push_back(record.profile);
+  return measure::independent(profiles);
+}
+
+const TaskView* first_task(const View& view) {
+  return view.tasks.empty() ? nullptr : &view.tasks.front();
+}
+
+}  // namespace
+
+Seconds training_time(const TaskView& task) {
+  Seconds sum;
+  for (const auto& record : task.epochs) sum += record.seconds;
+  return sum;
+}
+
+std::optional<Score> score_of(const Metrics& metrics) {
+  for (const auto& [metric, higher] : {std::pair{"accuracy", true}, {"error", false}, {"loss", false}})
+    if (auto found = metrics.find(metric); found != metrics.end())
+      return Score{metric, found->second, higher};
+  if (metrics.empty()) return std::nullopt;
+  return Score{metrics.begin()->first, metrics.begin()->second, true};
+}
+
+const EpochRecord* best_epoch(const TaskView& task) {
+  const EpochRecord* best = nullptr;
+  for (const auto& record : task.epochs) {
+    const auto now = score_of(record.metrics);
+    if (!now) continue;
+    const auto before = best ? score_of(best->metrics) : std::nullopt;
+    if (!before || (now->higher_is_better ? now->value > before->value : now->value < before->value))
+      best = &record;
+  }
+  return best;
+}
+
+EnergyTotal energy_of(const TaskView& task) {
+  return {task.joules(), task.energy_source, task.energy_complete, task.energy_parts()};
+}
+
+json result_json(const store::RunInfo& run, const View& view, const fs::path& folder) {
+  json result{{"run", run.id},
+              {"kind", run.kind},
+              {"name", run.name},
+              {"state", run.state},
+              {"reason", run.reason},
+              {"folder", folder.string()},
+              {"created", run.created.value}};
+  if (is_tuning(view)) {
+    result.update(tune_json(view, folder));
+    return result;
+  }
+  if (is_experiment(view)) {
+    result.update(experiment_json(run, view));
+    return result;
+  }
+  if (!view.jobs.empty()) {
+    const auto& job = view.jobs.front();
+    result["hyper"] = tandem::to_json(job.spec.hyper);
+    result["system"] = tandem::to_json(job.spec.system);
+    result["epochs_wanted"] = job.spec.epochs;
+    result["wall_seconds"] = job.active.value;
+    result["seed"] = job.spec.seed;
+  }
+  const TaskView* task = first_task(view);
+  result["metrics"] = task && !task->epochs.empty() ? json(task->epochs.back().metrics) : json::object();
+  if (task) {
+    const EpochRecord* best = best_epoch(*task);
+    result["best"] = best ? json{{"epoch", best->epoch}, {"metrics", best->metrics}} : json(nullptr);
+    result["train_seconds"] = training_time(*task).value;
+    result["joules"] = energy_json(*task);
+    result["energy_source"] = task->energy_source.empty() ? json(nullptr) : json(task->energy_source);
+    result["energy_complete"] = task->energy_complete;
+    result["energy_parts"] = parts_json(task->energy_parts());
+    result["attempts"] = task->attempt;
+    result["epochs"] = epochs_json(*task);
+    result["independent_counters"] = independent_counters(*task);
+    if (task->last_failure)
+      result["last_failure"] = {{"failure", name(task->last_failure->failure)},
+                                {"detail", task->last_failure->detail},
+                                {"last_output", task->last_failure->last_output}};
+  }
+  const auto model = model_file(folder, view);
+  result["model"] = model ? json(model->string()) : json(nullptr);
+  return result;
+}
+
+std::optional<fs::path> model_file(const fs::path& run_folder, const View& view) {
+  TaskId task = 0;
+  if (is_experiment(view)) return std::nullopt;  // it has many, and none is the one
+  if (is_tuning(view)) {
+    const auto found = tune::outcome(view, 0);
+    if (!found.best) return std::nullopt;
+    task = found.trials[*found.best].task;
+  }
+  const fs::path folder = run_folder / fmt::format("task-{}", task);
+  for (const char* name : {"model.pt", "model.ubj"})
+    if (fs::exists(folder / name)) return folder / name;
+  return std::nullopt;
+}
+
+}  // namespace tandem::app

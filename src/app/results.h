@@ -1,0 +1,31 @@
+// What a run came to: the table a person reads and the JSON a script reads, both from the view.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include "app/energy_total.h"
+
+#include "event/view.h"
+#include "store/store.h"
+
+namespace tandem::app {
+
+// The number that tells how good an epoch is, and whether more is better: accuracy, else error, else loss.
+struct Score {
+  std::string metric;
+  double value = 0;
+  bool higher_is_better = true;
+};
+std::optional<Score> score_of(const Metrics&);
+Seconds training_time(const TaskView&);
+const EpochRecord* best_epoch(const TaskView&);
+
+EnergyTotal energy_of(const TaskView&);
+
+nlohmann::json result_json(const store::RunInfo&, const View&, const std::filesystem::path& folder);
+
+// The trained model of a run, if it is there: a file in the folder of its task, or of its best trial.
+std::optional<std::filesystem::path> model_file(const std::filesystem::path& run_folder, const View&);
+
+}  // namespace tandem::app

@@ -1,0 +1,109 @@
+#include "app/runs.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include "app/installation.h"
+#include "base/error.h"
+#include "control/loop.h"
+#include "place/malleable.h"
+#include "place/scheduler.h"
+#include "platform/nvml.h"
+#include "platform/topology.h"
+#include "runtime/local/machine_gpus.h"
+#include "tune/experiment.h"
+#include "tune/train.h"
+#include "tune/tune.h"
+
+namespace tandem::app {
+namespace {
+
+std::vector<std::unique_ptr<Policy>> server_policies(const store::RunInfo& run) {
+  const auto spec = nlohmann::json::parse(run.spec, nullptr, false);
+  if (spec.is_discarded()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
+  std::vector<std::unique_ptr<Policy>> out;
+  out.push_back(std::make_unique<tune::TrainController>());
+  out.push_back(std::make_unique<tune::TuneController>());
+  out.push_back(std::make_unique<place::Scheduler>(place::parse_policy(spec.value("policy", "")),
+                                                   spec.value("seed", std::uint64_t{1})));
+  return out;
+}
+
+}  // namespace
+
+JobOfRun job_of(const store::RunInfo& run) {
+  const auto spec = nlohmann::json::parse(run.spec, nullptr, false);
+  if (spec.is_discarded()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
+  if (run.kind == "train") return {spec::train_job_from_json(spec), std::nullopt};
+  auto tune = spec::tune_job_from_json(spec);
+  return {tune.base, tune};
+}
+
+std::vector<std::unique_ptr<Policy>> policies_of(const store::RunInfo& run) {
+  if (run.kind == "serve") return server_policies(run);
+  if (run.kind != "characterize") return policies();
+  std::vector<std::unique_ptr<Policy>> out;
+  out.push_back(std::make_unique<tune::ExperimentController>());
+  out.push_back(std::make_unique<place::Scheduler>(place::parse_policy("fifo"), 1));
+  return out;
+}
+
+std::vector<std::unique_ptr<Policy>> policies() {
+  std::vector<std::unique_ptr<Policy>> out;
+  out.push_back(std::make_unique<tune::TrainController>());
+  out.push_back(std::make_unique<tune::TuneController>());
+  out.push_back(std::make_unique<place::Malleable>());
+  return out;
+}
+
+NodeView this_machine() {
+  const auto topology = platform::Topology::detect();
+  NodeView node;
+  node.capacity = {static_cast<int>(topology.cpus.size()), topology.memory, 1.0};
+  node.type = fmt::format("{}, {} cores", topology.model, topology.cpus.size());  // as the local world has it
+  std::string why;
+  if (const auto nvml = platform::Nvml::open(why)) {
+    const auto gpus = local::gpus_of(*nvml);
+    local::add_gpus(gpus, node.capacity);
+    node.type = local::type_with(node.type, gpus);
+  }
+  return node;
+}
+
+measure::SensorOptions sensor_options(const spec::EnergySpec& energy) {
+  measure::SensorOptions options{.energy = energy};
+  options.around.cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return options;
+}
+
+View replayed(store::Store& store, const store::RunInfo& run) {
+  control::Decider decider({});
+  store.journal(run.id)->replay([&](control::Entry&& entry) { decider.fold(entry); });
+  return decider.view();
+}
+
+store::RunInfo find_job_run(store::Store& store, const std::string& written) {
+  auto run = store.find(written);
+  if (run.kind == "serve")
+    throw UserError(
+        fmt::format("run {0} is the server '{1}', not a job: start it with `{2} serve --name {1}` and its "
+                    "other options, see its jobs with `{2} show {0}` or `{2} queue --name {1} --all`",
+                    run.id, run.name, own_command()));
+  return run;
+}
+
+store::RunInfo with_real_state(const store::Store& store, store::RunInfo run) {
+  if (run.kind == "serve") {  // its jobs end, it does not
+    run.state = store::RunLock::owner(store.run_folder(run.id)) ? "running" : "stopped";
+    run.reason.clear();
+    return run;
+  }
+  if (run.state == "running" && !store::RunLock::owner(store.run_folder(run.id))) {
+    run.state = "interrupted";
+    if (run.reason.empty()) run.reason = "Tandem ended while it ran";
+  }
+  return run;
+}
+
+}  // namespace tandem::app

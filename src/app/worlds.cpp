@@ -1,0 +1,310 @@
+#include "app/worlds.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "app/node_watch.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "measure/task_sensor.h"
+#include "runtime/slurm/world.h"
+#include "sim/programs_declared.h"
+#include "spec/parse_sim.h"
+
+namespace tandem::app {
+namespace {
+
+// A simulated world beside the real clock: a second here is `pace` seconds there. Jobs can be submitted at
+// any time, as to a real one.
+class PacedWorld final : public control::World {
+ public:
+  PacedWorld(std::vector<sim::NodeGroup> nodes, double pace)
+      : programs_(paces_of(nodes)),
+        world_(sim::WorldOptions{.nodes = std::move(nodes), .start = wall(), .open_ended = true}, programs_),
+        pace_(pace),
+        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        looked_(std::chrono::steady_clock::now()) {}
+
+  Seconds now() override { return world_.now(); }
+  std::vector<NodeJoined> nodes() override { return world_.nodes(); }
+  void carry_out(const Decision& decision, const View& view) override { world_.carry_out(decision, view); }
+  std::vector<Event> reconcile(const View& view) override { return world_.reconcile(view); }
+
+  std::vector<Event> wait(Seconds at_most) override {
+    for (const auto until = std::chrono::steady_clock::now() + span(at_most.value);;) {
+      auto events = world_.wait(behind());
+      if (!events.empty() || std::chrono::steady_clock::now() >= until) return events;
+      pollfd waiting{wake_.get(), POLLIN, 0};
+      if (::poll(&waiting, 1, kStep) > 0) {
+        std::uint64_t drained;
+        [[maybe_unused]] auto got = ::read(wake_.get(), &drained, sizeof(drained));
+        return world_.wait(behind());
+      }
+    }
+  }
+  void interrupt() {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] auto told = ::write(wake_.get(), &one, sizeof(one));
+  }
+
+ private:
+  static constexpr int kStep = 10;  // ms
+
+  static std::chrono::steady_clock::duration span(double seconds) {
+    return std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+        std::chrono::duration<double>(seconds));
+  }
+  static Seconds wall() {
+    return {std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
+  }
+  static std::map<std::string, double> paces_of(const std::vector<sim::NodeGroup>& nodes) {
+    std::map<std::string, double> out;
+    for (const auto& group : nodes) out[group.type] = group.traits.pace;
+    return out;
+  }
+  // How far the simulated clock is behind the real one, which moves on while events are carried out.
+  Seconds behind() {
+    const auto moment = std::chrono::steady_clock::now();
+    due_ += std::chrono::duration<double>(moment - looked_).count() * pace_;
+    looked_ = moment;
+    if (begin_.value == 0) begin_ = world_.now();
+    return {std::max(0.0, (begin_ + Seconds{due_} - world_.now()).value)};
+  }
+
+  sim::DeclaredPrograms programs_;
+  sim::World world_;
+  double pace_, due_ = 0;
+  Seconds begin_{};
+  platform::Descriptor wake_;
+  std::chrono::steady_clock::time_point looked_;
+};
+
+// The cores and memory of a node are its processors'; the first GPU type is its accelerator.
+struct NodeSize {
+  Resources capacity{0, 0, 1.0};
+  NodeTraits traits{};
+  double a_core = 0;  // arithmetic a second
+};
+
+NodeSize size_of(const spec::Cluster& cluster, const spec::NodeType& type) {
+  NodeSize out;
+  double idle = 0, busy = 0;
+  for (const auto& part : type.devices) {
+    const auto* device = cluster.device(part.device);
+    idle += device->idle_watts * part.count;
+    busy += device->max_watts * part.count;
+    if (device->gpu) {
+      out.capacity.gpus += part.count;
+      if (out.traits.accelerator.empty()) out.traits.accelerator = device->name;
+      continue;
+    }
+    out.capacity.cores += device->cores * part.count;
+    out.capacity.memory += device->memory * part.count;
+    out.traits.architecture = device->name;
+    out.a_core = std::max(out.a_core, device->clock * device->flops_a_cycle * device->efficiency);
+  }
+  if (out.capacity.cores == 0)
+    throw UserError(fmt::format("nodes of type {} have no processor: jobs need cores", type.name));
+  if (busy > 0) out.traits.idle = Watts{idle}, out.traits.busy = Watts{busy};
+  return out;
+}
+
+struct SizedGroup {
+  std::string type;
+  int count = 1;
+  NodeSize size{};
+};
+
+// Pace 1 is the fastest core of the cluster.
+std::vector<SizedGroup> sized(const spec::Cluster& cluster) {
+  std::vector<SizedGroup> out;
+  double fastest = 0;
+  for (const auto& group : cluster.nodes)
+    for (const auto& type : cluster.types)
+      if (type.name == group.type) {
+        out.push_back({type.name, group.count, size_of(cluster, type)});
+        fastest = std::max(fastest, out.back().size.a_core);
+      }
+  for (auto& group : out) {
+    group.size.traits.pace = fastest > 0 ? group.size.a_core / fastest : 1;
+    group.size.traits.bandwidth = cluster.network.bandwidth;
+  }
+  return out;
+}
+
+// One of its type is called like it, several are numbered.
+std::string node_name(const std::string& type, int count, int index) {
+  return count == 1 ? type : fmt::format("{}-{}", type, index + 1);
+}
+
+WatchedNode whole(const platform::Topology& topology) {
+  WatchedNode out{.memory = topology.memory};
+  for (const auto& cpu : topology.cpus) out.cpus.push_back(cpu.id);
+  return out;
+}
+
+HostedWorld local_world(const WorldWish& wish) {
+  local::LocalOptions options{.run = wish.run, .folder = wish.folder, .trainer = wish.trainer};
+  options.output_each = true;
+  options.environment["PATH"] =
+      (::getenv("PATH") ? std::string(::getenv("PATH")) + ":" : "") + wish.programs.string();
+  HostedWorld out;
+  out.gpus = local::MachineGpus::open({.guardian = wish.guardian, .log = wish.folder / "guardian.log"});
+  if (out.gpus) out.gpus->offer_to_all(options);
+  if (!wish.nodes.empty())
+    options.nodes = local_nodes(spec::load_cluster(wish.nodes), options.topology, options.topology.memory,
+                                options.gpus.size());
+  measure::SensorOptions sensing{.energy = {}};
+  sensing.around.cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  out.sensor = std::make_unique<measure::TaskSensor>(sensing);
+  options.sensor = out.sensor.get();
+  std::vector<WatchedNode> watched;
+  for (const auto& node : options.nodes) watched.push_back({node.cpus, node.memory});
+  if (watched.empty()) watched.push_back(whole(options.topology));
+  auto world = std::make_unique<local::LocalWorld>(std::move(options));
+  out.interrupt = [world = world.get()] { world->interrupt(); };
+  out.world = std::make_unique<WatchedWorld>(std::move(world), NodeWatch(std::move(watched)));
+  return out;
+}
+
+// A world whose nodes are known by name elsewhere: what is stated of them there is added when they join.
+class DescribedWorld final : public control::World {
+ public:
+  struct Stated {
+    std::string type;
+    NodeTraits traits;
+  };
+  DescribedWorld(std::unique_ptr<control::World> world, std::map<std::string, Stated> stated)
+      : world_(std::move(world)), stated_(std::move(stated)) {}
+
+  Seconds now() override { return world_->now(); }
+  void carry_out(const Decision& decision, const View& view) override { world_->carry_out(decision, view); }
+  std::vector<NodeJoined> nodes() override {
+    auto out = world_->nodes();
+    for (auto& node : out) describe(node);
+    return out;
+  }
+  std::vector<Event> wait(Seconds at_most) override { return described(world_->wait(at_most)); }
+  std::vector<Event> reconcile(const View& view) override { return described(world_->reconcile(view)); }
+
+ private:
+  void describe(NodeJoined& node) const {
+    const auto found = stated_.find(node.name);
+    if (found != stated_.end()) node.type = found->second.type, node.traits = found->second.traits;
+  }
+  std::vector<Event> described(std::vector<Event> events) const {
+    for (auto& event : events)
+      if (auto* node = std::get_if<NodeJoined>(&event.body)) describe(*node);
+    return events;
+  }
+
+  std::unique_ptr<control::World> world_;
+  std::map<std::string, Stated> stated_;
+};
+
+HostedWorld slurm_world(const WorldWish& wish) {
+  slurm::SlurmOptions options{.run = wish.run, .folder = wish.folder, .trainer = wish.trainer};
+  options.agent = (wish.programs / "tandem-slurm-agent").string();
+  options.site = {.partition = wish.slurm.partition,
+                  .account = wish.slurm.account,
+                  .qos = wish.slurm.qos,
+                  .constraint = wish.slurm.constraint};
+  options.site.time = wish.slurm.time;
+  auto world = std::make_unique<slurm::SlurmWorld>(std::move(options));
+  HostedWorld out;
+  out.interrupt = [world = world.get()] { world->interrupt(); };
+  out.world = std::move(world);
+  if (wish.nodes.empty()) return out;
+  std::map<std::string, DescribedWorld::Stated> stated;
+  for (const auto& group : simulated_nodes(spec::load_cluster(wish.nodes)))
+    stated[group.name] = {group.type, group.traits};
+  out.world = std::make_unique<DescribedWorld>(std::move(out.world), std::move(stated));
+  return out;
+}
+
+HostedWorld simulated_world(const WorldWish& wish) {
+  const auto cluster = spec::load_cluster(wish.nodes.empty() ? "heats" : wish.nodes);
+  auto nodes = simulated_nodes(cluster);
+  for (auto& group : nodes)  // nobody else is there
+    group.background.push_back({Seconds{0}, {0.0, 0.0, 0.0, 0.0, 0.0, Seconds{0}}});
+  auto world = std::make_unique<PacedWorld>(std::move(nodes), wish.pace);
+  HostedWorld out;
+  out.interrupt = [world = world.get()] { world->interrupt(); };
+  out.world = std::move(world);
+  return out;
+}
+
+}  // namespace
+
+std::vector<local::LocalNode> local_nodes(const spec::Cluster& cluster, const platform::Topology& topology,
+                                          Bytes memory, std::size_t gpus) {
+  std::vector<local::LocalNode> out;
+  std::size_t next = 0, next_gpu = 0;
+  Bytes used = 0;
+  for (const auto& [type, count, size] : sized(cluster)) {
+    if (static_cast<std::size_t>(size.capacity.cores) > topology.cpus.size())
+      throw UserError(fmt::format(
+          "a node of type {} has {} cores, but this machine has {}: describe smaller nodes for it", type,
+          size.capacity.cores, topology.cpus.size()));
+    for (int i = 0; i < count; ++i) {
+      local::LocalNode node{.name = node_name(type, count, i),
+                            .type = type,
+                            .memory = size.capacity.memory,
+                            .speed = size.traits.pace,
+                            .traits = size.traits};
+      for (int core = 0; core < size.capacity.cores; ++core)
+        node.cpus.push_back(topology.cpus[next++ % topology.cpus.size()].id);
+      for (int gpu = 0; gpu < size.capacity.gpus; ++gpu) node.gpus.push_back(next_gpu++);
+      used += node.memory;
+      out.push_back(std::move(node));
+    }
+  }
+  if (used > memory)
+    throw UserError(fmt::format("the nodes have {} of memory together, this machine {}: give them less",
+                                text_bytes(used), text_bytes(memory)));
+  if (next_gpu > gpus)
+    throw UserError(
+        fmt::format("the nodes have {} GPUs together, this machine {}: give them fewer "
+                    "(`tandem doctor` shows those that can be used)",
+                    next_gpu, gpus));
+  return out;
+}
+
+std::vector<sim::NodeGroup> simulated_nodes(const spec::Cluster& cluster) {
+  std::vector<sim::NodeGroup> out;
+  for (const auto& [type, count, size] : sized(cluster))
+    for (int i = 0; i < count; ++i) {
+      sim::NodeGroup group{
+          .name = node_name(type, count, i), .type = type, .capacity = size.capacity, .traits = size.traits};
+      if (size.traits.idle) group.power = sim::PowerModel{*size.traits.idle, *size.traits.busy};
+      out.push_back(std::move(group));
+    }
+  return out;
+}
+
+const std::vector<ChoiceEntry>& worlds() {
+  static const std::vector<ChoiceEntry> table = {
+      {"local", "this machine, whole or split into --nodes"},
+      {"slurm", "a Slurm cluster, as its user; --nodes may state the power and pace of nodes by name"},
+      {"sim", "a simulated cluster (--nodes) whose clock follows the real one (--pace)"},
+  };
+  return table;
+}
+
+HostedWorld make_world(const WorldWish& wish) {
+  if (wish.world == "local") return local_world(wish);
+  if (wish.world == "slurm") return slurm_world(wish);
+  if (wish.world == "sim") return simulated_world(wish);
+  std::vector<std::string> names;
+  for (const auto& entry : worlds()) names.push_back(entry.name);
+  throw UserError(fmt::format("there is no world '{}'{}; there are: {}", printable(wish.world, 60),
+                              did_you_mean(wish.world, names), join(names)));
+}
+
+}  // namespace tandem::app

@@ -1,0 +1,52 @@
+// The worlds a server can run in, by name: this machine (whole, or split into nodes), a Slurm cluster, or a
+// simulated one whose clock follows the real one.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/catalogue.h"
+#include "control/ports.h"
+#include "runtime/local/machine_gpus.h"
+#include "runtime/local/world.h"
+#include "sim/world.h"
+#include "spec/cluster.h"
+
+namespace tandem::app {
+
+struct WorldWish {
+  std::string world = "local";
+  std::string nodes{};               // a cluster: a ready one's name, or a file
+  std::string run{};                 // the run's id
+  std::filesystem::path folder{};    // and its folder
+  std::string trainer{};             // program of built-in models
+  std::filesystem::path programs{};  // where Tandem's own programs are
+  std::filesystem::path guardian{};  // the program that puts GPU settings back
+  double pace = 1;                   // simulated seconds a real one
+  struct {
+    std::string partition{}, account{}, qos{}, constraint{};
+    std::optional<Seconds> time{};
+  } slurm{};
+};
+
+// A world with what belongs to it.
+struct HostedWorld {
+  std::unique_ptr<local::MachineGpus> gpus;  // null: the world sets none
+  std::unique_ptr<control::Sensor> sensor;   // null: the world tells joules itself, or nobody does
+  std::unique_ptr<control::World> world;     // gone before its sensor
+  std::function<void()> interrupt;           // ends a wait; from any thread
+};
+
+const std::vector<ChoiceEntry>& worlds();
+HostedWorld make_world(const WorldWish&);  // UserError for what cannot be
+
+// The nodes of a cluster as this machine can play them. UserError where one has more cores than there are,
+// or all of them together more memory or GPUs.
+std::vector<local::LocalNode> local_nodes(const spec::Cluster&, const platform::Topology&, Bytes memory,
+                                          std::size_t gpus);
+std::vector<sim::NodeGroup> simulated_nodes(const spec::Cluster&);
+
+}  // namespace tandem::app

@@ -1,0 +1,107 @@
+#include "report/result_table.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "report/energy_text.h"
+#include "report/experiment_table.h"
+#include "report/tune_table.h"
+
+namespace tandem::report {
+namespace fs = std::filesystem;
+using namespace app;
+namespace {
+
+const TaskView* first_task(const View& view) {
+  return view.tasks.empty() ? nullptr : &view.tasks.front();
+}
+
+std::string number_text(double value) {
+  return fmt::format("{:.4g}", value);
+}
+
+std::string metrics_text(const Metrics& metrics) {
+  std::string out;
+  for (const auto& [name, value] : metrics)
+    out += fmt::format("{}{} {}", out.empty() ? "" : "  ", name, number_text(value));
+  return out;
+}
+
+std::string row(const std::string& label, const std::string& value) {
+  return fmt::format("  {:<10} {}\n", label, value);
+}
+
+std::string epoch_rows(const TaskView& task) {
+  std::string out = "\n  epoch  attempt     time    energy  metrics\n";
+  for (const auto& record : task.epochs)
+    out +=
+        fmt::format("  {:>5}  {:>7}  {:>7}  {:>8}  {}\n", record.epoch, record.attempt, text(record.seconds),
+                    record.energy ? text(record.energy->joules) : "-", metrics_text(record.metrics));
+  return out;
+}
+
+std::string quality_rows(const TaskView& task) {
+  const EpochRecord& last = task.epochs.back();
+  std::string out;
+  if (const auto score = score_of(last.metrics)) {
+    std::string value = number_text(score->value);
+    if (const EpochRecord* best = best_epoch(task); best != &last)
+      value +=
+          fmt::format("   (best {} at epoch {})", number_text(score_of(best->metrics)->value), best->epoch);
+    out += row(score->metric, value);
+    for (const auto& [name, metric] : last.metrics)
+      if (name == "loss" && name != score->metric) out += row(name, number_text(metric));
+  }
+  return out;
+}
+
+std::string failure_rows(const TaskView& task) {
+  if (!task.last_failure || task.last_failure->last_output.empty()) return "";
+  std::string out = "\n  last lines of its output:\n";
+  std::size_t from = 0;
+  const std::string& lines = task.last_failure->last_output;
+  while (from < lines.size()) {
+    const std::size_t end = std::min(lines.find('\n', from), lines.size());
+    out += "    | " + lines.substr(from, end - from) + "\n";
+    from = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string energy_text(const TaskView& task) {
+  return energy_text(energy_of(task));
+}
+
+std::string result_table(const store::RunInfo& run, const View& view, const fs::path& folder, bool details,
+                         bool colour) {
+  if (is_tuning(view)) return tune_table(run, view, folder, details);
+  if (is_experiment(view)) return experiment_table(run, view, {details, colour});
+  const TaskView* task = first_task(view);
+  const std::int64_t wanted = view.jobs.empty() ? 0 : view.jobs.front().spec.epochs;
+  const std::int64_t done = task ? task->reported() : 0;
+  std::string out = fmt::format("{} {}: {} of {} epochs{}\n", run.name, run.state, done, wanted,
+                                run.reason.empty() ? "" : " (" + run.reason + ")");
+  if (task && !task->epochs.empty()) {
+    out += "\n" + quality_rows(*task);
+    out += row("time", fmt::format("{}   ({} an epoch)", text(training_time(*task)),
+                                   text(training_time(*task) / static_cast<double>(task->epochs.size()))));
+    out += row("energy", energy_text(*task));
+    out +=
+        row("system", fmt::format("{}{}", text(task->granted),
+                                  task->attempt > 1 ? fmt::format("   ({} attempts)", task->attempt) : ""));
+  }
+  if (const auto model = model_file(folder, view)) out += row("model", model->string());
+  out += row("run", run.id);
+  if (details) {
+    out += row("folder", folder.string());
+    if (!view.jobs.empty())
+      for (const auto& [name, value] : view.jobs.front().spec.hyper) out += row(name, text(value));
+    if (task && !task->epochs.empty()) out += epoch_rows(*task);
+  }
+  if (task && run.state == "failed") out += failure_rows(*task);
+  return out;
+}
+
+}  // namespace tandem::report

@@ -1,0 +1,15 @@
+// What a run came to, as the table a person reads. Pure.
+#pragma once
+
+#include "app/results.h"
+#include "event/view.h"
+#include "store/store.h"
+
+namespace tandem::report {
+
+std::string energy_text(const TaskView&);
+// `details` adds a line for each epoch; `colour`: for a terminal.
+std::string result_table(const store::RunInfo&, const View&, const std::filesystem::path& folder,
+                         bool details, bool colour = false);
+
+}  // namespace tandem::report

@@ -1,0 +1,170 @@
+#include "report/tune_table.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <set>
+
+#include "app/results.h"
+#include "report/energy_text.h"
+#include "report/result_table.h"
+#include "tune/fixed_default.h"
+
+namespace tandem::report {
+namespace fs = std::filesystem;
+using namespace app;
+namespace {
+
+std::string row(const std::string& label, const std::string& value) {
+  return fmt::format("  {:<15} {}\n", label, value);
+}
+
+std::string number(double value) {
+  return fmt::format("{:.4g}", value);
+}
+
+std::string goals_text(const spec::TuneJob& job, const std::vector<double>& values) {
+  std::string out;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto& goal = job.objective.goals[i];
+    const std::string unit = tune::unit_of(job.objective, goal);
+    out += fmt::format("{}{} {}{}{}", i ? "  " : "", goal.metric, number(values[i]), unit.empty() ? "" : " ",
+                       unit);
+  }
+  return out;
+}
+
+bool has_front(const spec::TuneJob& job) {
+  return job.objective.goals.size() > 1 && job.mode != spec::Mode::joint;
+}
+
+std::string trial_rows(const tune::Outcome& found, const spec::TuneJob& job) {
+  const bool marked = has_front(job);
+  const std::set<std::size_t> front(found.front.begin(), found.front.end());
+  std::string out = fmt::format("\n  trial  state     epochs      time  system            result{}\n",
+                                marked ? "   (*: on the Pareto front)" : "");
+  for (std::size_t i = 0; i < found.trials.size(); ++i) {
+    const auto& trial = found.trials[i];
+    out += fmt::format("{} {:>5}  {:<8}  {:>6}  {:>8}  {:<16}  {}  ({}){}\n",
+                       marked && front.contains(i) ? "*" : " ", trial.task, trial.state, trial.epochs,
+                       text(trial.train_time), text(trial.system),
+                       trial.goals.empty() ? "-" : goals_text(job, trial.goals), point_text(trial.hyper),
+                       trial.state == "failed" ? "  " + trial.reason : "");
+  }
+  return out;
+}
+
+// What an epoch of the best trial's work takes and draws in each configuration, where energy is a goal.
+std::string configuration_rows(const tune::Outcome& found, const spec::TuneJob& job) {
+  const auto& weights = job.objective.cost;
+  if (!weights && !tune::has_goal(job.objective, "energy")) return "";
+  std::string out;
+  for (const auto& config : found.best_work) {
+    if (!config.joules) continue;
+    const Joules joules{*config.joules};
+    const Seconds seconds{config.seconds};
+    Resources system = config.system;
+    system.memory = 0;  // a limit, not a speed
+    out += fmt::format(
+        "  {} {:<24} {:>8} {:>9}{}\n", config.rank == 0 ? "*" : " ", text(system), text(seconds),
+        text(joules),
+        weights ? fmt::format(" {:>9}", text(tune::cost_of(*weights, joules, seconds, found.price.watts)))
+                : "");
+  }
+  if (out.empty()) return "";
+  return fmt::format(
+             "\n    {:<24} {:>8} {:>9}{}   (an epoch of the best trial; *: none is quicker and draws less)\n",
+             "system", "time", "energy", weights ? fmt::format(" {:>9}", "cost") : "") +
+         out;
+}
+
+std::string comparison_rows(const View& view, const tune::Outcome& found) {
+  std::string out;
+  for (const auto& fixed : tune::fixed_defaults(view, 0)) {
+    const double times = fixed.tuning.value / std::max(found.tuning.value, 1e-9);
+    out += row(out.empty() ? "instead of" : "",
+               fmt::format("{:>7}  {}: {:.2f} times this (predicted{})", text(fixed.tuning), fixed.what,
+                           times, fixed.measured ? "" : ", partly extrapolated"));
+  }
+  return out;
+}
+
+std::string front_rows(const tune::Outcome& found, const spec::TuneJob& job) {
+  if (!has_front(job)) return "";
+  std::string out = "\n  Pareto front: none of these is beaten in every goal\n";
+  for (std::size_t i : found.front) {
+    const auto& trial = found.trials[i];
+    out += fmt::format("    trial {:<4} {}{}\n", trial.task, goals_text(job, trial.goals),
+                       trial.hyper.empty() ? "" : "   (" + point_text(trial.hyper) + ")");
+  }
+  return out;
+}
+
+std::string failure_rows(const tune::Outcome& found, const View& view) {
+  if (found.failed == 0) return "";
+  std::string out = fmt::format("\n  {} of {} trials failed:\n", found.failed, found.trials.size());
+  int shown = 0;
+  for (const auto& trial : found.trials) {
+    if (trial.state != "failed") continue;
+    if (++shown > 3) {
+      out += "    ...\n";
+      break;
+    }
+    out += fmt::format("    trial {}: {}\n", trial.task, trial.reason);
+    const auto& failure = view.tasks[static_cast<std::size_t>(trial.task)].last_failure;
+    const auto& lines = failure->last_output;
+    const auto from = lines.empty() ? 0 : lines.find_last_of('\n', lines.size() - 2);
+    if (!lines.empty())
+      out += "      | " + lines.substr(from == std::string::npos ? 0 : from + 1) +
+             (lines.back() == '\n' ? "" : "\n");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string point_text(const Values& point) {
+  std::string out;
+  for (const auto& [key, value] : point) {
+    const auto* real = std::get_if<double>(&value);
+    out += fmt::format("{}{} {}", out.empty() ? "" : "  ", key,
+                       real ? fmt::format("{:.3g}", *real) : text(value));
+  }
+  return out;
+}
+
+std::string tune_table(const store::RunInfo& run, const View& view, const fs::path& folder, bool details) {
+  const auto& job = *view.jobs.front().tune;
+  const auto found = tune::outcome(view, 0);
+  std::string out = fmt::format("{} {}: {} trials, {} epochs, {} {}{}\n", run.name, run.state,
+                                found.trials.size(), found.epochs_total, job.search.algorithm,
+                                spec::name(job.mode), run.reason.empty() ? "" : " (" + run.reason + ")");
+  if (found.best) {
+    const auto& best = found.trials[*found.best];
+    out += "\n" + row("best", fmt::format("{}   (trial {}, epoch {} of {})", goals_text(job, best.goals),
+                                          best.task, *best.best_epoch, best.epochs));
+    for (const auto& [key, value] : best.hyper) {
+      const auto* real = std::get_if<double>(&value);
+      out += row("  " + key, real ? fmt::format("{:.4g}", *real) : text(value));
+    }
+    out += row("system", text(found.best_system));
+    out += row("", found.system_confidence);
+    out += row("tuning", text(found.tuning));
+    out += comparison_rows(view, found);
+    out += row("energy", energy_text(energy_of(found)));
+    if (job.objective.cost) out += row("cost", tune::cost_text(job.objective, found.price));
+    if (job.mode == spec::Mode::pipelined)
+      out +=
+          row("system tuner", fmt::format("{} epoch{} of probing, {} kind{} of work known from earlier jobs",
+                                          found.probed_epochs, found.probed_epochs == 1 ? "" : "s",
+                                          found.reused_profiles, found.reused_profiles == 1 ? "" : "s"));
+  }
+  if (const auto model = model_file(folder, view)) out += row("model", model->string());
+  out += row("run", run.id);
+  if (details) out += row("folder", folder.string());
+  out += front_rows(found, job) + configuration_rows(found, job);
+  if (details) out += trial_rows(found, job);
+  out += failure_rows(found, view);
+  return out;
+}
+
+}  // namespace tandem::report

@@ -1,0 +1,47 @@
+// What can be asked of a server over HTTP, and what is answered. All of it is JSON but /metrics.
+//
+//   POST   /v1/jobs                {"spec": YAML, "folder": PATH, "file": for messages}   201 {"job": N}
+//   GET    /v1/jobs                ?state=queued|running|...&last=N
+//   GET    /v1/jobs/{job}          with its spec, attempts and epochs
+//   DELETE /v1/jobs/{job}          cancels it; 409 when it is over
+//   GET    /v1/jobs/{job}/explain  why it is where it is, or why it waits
+//   GET    /v1/jobs/{job}/output   the last 64 KiB of what it printed
+//   GET    /v1/nodes
+//   GET    /v1/status
+//   GET    /metrics                Prometheus' text format
+//
+// {job} is a number, or the name of the newest job called so. Runs on the loop's thread.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "base/catalogue.h"
+#include "control/loop.h"
+#include "place/scheduler.h"
+#include "runtime/local/machine_gpus.h"
+#include "server/http/log.h"
+#include "server/http/metrics.h"
+#include "server/http/router.h"
+#include "store/store.h"
+
+namespace tandem::server {
+
+struct ApiParts {
+  control::Loop& loop;
+  store::Store& store;
+  std::string run;
+  std::string world, policy;
+  std::filesystem::path folder;  // the run's: task-N/output.log
+  const place::Scheduler& scheduler;
+  const local::MachineGpus* gpus;  // null: the world has none that Tandem hands out
+  const Catalogue& catalogue;
+  Log& log;
+  Metrics& metrics;
+  Seconds started;
+};
+
+Router make_router(const ApiParts&);
+
+}  // namespace tandem::server

@@ -1,0 +1,221 @@
+#include "server/daemon.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/job_json.h"
+#include "app/runs.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "server/api.h"
+#include "server/http/http_server.h"
+#include "tune/train.h"
+#include "tune/tune.h"
+
+namespace tandem::server {
+
+using namespace app;
+namespace {
+
+using nlohmann::json;
+
+Seconds wall() {
+  return {std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
+}
+
+json spec_of(const DaemonOptions& options) {
+  return {{"kind", "serve"},
+          {"world", options.world.world},
+          {"policy", options.policy},
+          {"nodes", options.world.nodes},
+          {"seed", options.seed}};
+}
+
+// The run of this name, or a new one.
+store::RunInfo run_of(store::Store& store, const DaemonOptions& options) {
+  const auto policy = place::parse_policy(options.policy);  // a wrong one is told before there is a run
+  if (policy.infra && options.world.world == "slurm")
+    throw UserError(
+        "policy infra places by what others use of each node, and of Slurm's nodes nobody watches that yet: "
+        "use it with --world local or sim, or another policy here");
+  const json wanted = spec_of(options);
+  for (const auto& run : store.runs()) {
+    if (run.kind != "serve" || run.name != options.name) continue;
+    const auto had = json::parse(run.spec, nullptr, false);
+    for (const auto& [key, value] : wanted.items())
+      if (had.is_discarded() || had.value(key, json()) != value)
+        throw UserError(fmt::format(
+            "the server '{}' was started with {} {}, and its jobs were placed by it; give --name another "
+            "name for one with {}, or remove the old one with `tandem rm {}`",
+            options.name, key, had.is_discarded() ? "?" : had.value(key, json()).dump(), value.dump(),
+            run.id));
+    return run;
+  }
+  return store.create_run("serve", options.name, wanted.dump(), wall());
+}
+
+// Tells the log what becomes of jobs and nodes.
+class Reporter final : public control::Observer {
+ public:
+  Reporter(Log& log, Metrics& metrics) : log_(log), metrics_(metrics) {}
+
+  void saw(const View& view, const control::Entry& entry) override {
+    if (const auto* node = std::get_if<NodeJoined>(&entry.event.body))
+      log_.info(node->capacity.cores > 0 ? "node is up" : "node is down", {{"node", node->name}});
+    if (const auto* failed = std::get_if<TaskFailed>(&entry.event.body))
+      log_.warning("attempt failed", {{"job", view.tasks[static_cast<std::size_t>(failed->task)].job},
+                                      {"attempt", failed->attempt},
+                                      {"what", name(failed->failure)},
+                                      {"detail", failed->detail}});
+    for (const auto& decision : entry.decisions) decided(view, decision);
+  }
+
+ private:
+  void decided(const View& view, const Decision& decision) {
+    if (const auto* start = std::get_if<Start>(&decision.body)) {
+      const auto& task = view.tasks[static_cast<std::size_t>(start->task)];
+      metrics_.counter("tandem_starts_total", "Attempts started").add();
+      log_.info("job placed", {{"job", task.job},
+                               {"attempt", start->attempt},
+                               {"node", view.nodes[static_cast<std::size_t>(start->node)].name}});
+    } else if (const auto* stop = std::get_if<Stop>(&decision.body)) {
+      log_.info("attempt stopped", {{"job", view.tasks[static_cast<std::size_t>(stop->task)].job},
+                                    {"attempt", stop->attempt},
+                                    {"why", stop->reason}});
+    } else if (const auto* finish = std::get_if<FinishJob>(&decision.body)) {
+      metrics_
+          .counter("tandem_jobs_ended_total", "Jobs that came to their end", {{"state", name(finish->state)}})
+          .add();
+      log_.info("job ended",
+                {{"job", finish->job}, {"state", name(finish->state)}, {"reason", finish->reason}});
+    }
+  }
+
+  Log& log_;
+  Metrics& metrics_;
+};
+
+}  // namespace
+
+std::filesystem::path socket_file(const store::Store& store, const std::string& name) {
+  return store.folder() / ("serve-" + name + ".sock");
+}
+
+std::filesystem::path token_file(const store::Store& store) {
+  return store.folder() / "serve-token";
+}
+
+class Daemon::Impl {
+ public:
+  Impl(store::Store& store, DaemonOptions options)
+      : options_(std::move(options)),
+        run_(run_of(store, options_)),
+        lock_(store::RunLock::take(store.run_folder(run_.id))),
+        journal_(store.journal(run_.id)),
+        log_(Log::to_descriptor(STDERR_FILENO), {.from = options_.log_from}),
+        reporter_(log_, metrics_) {
+    if (!lock_)
+      throw UserError(
+          fmt::format("a server called '{}' is running already (run {})", options_.name, run_.id));
+    auto wish = options_.world;
+    wish.run = run_.id;
+    wish.folder = store.run_folder(run_.id);
+    hosted_ = make_world(wish);
+    if (hosted_.gpus)
+      for (const auto& note : hosted_.gpus->notes()) log_.warning("GPUs", {{"note", note}});
+    auto policies = app::policies_of(run_);
+    const auto& scheduler = static_cast<const place::Scheduler&>(*policies.back());
+    loop_.emplace(control::Ports{*hosted_.world, *journal_, hosted_.sensor.get(), &reporter_},
+                  std::move(policies));
+    loop_->open();
+    check_nodes();
+    listen(store, wish.folder, scheduler);
+  }
+
+  void serve() {
+    loop_->serve([this] {
+      http_->answer_pending();
+      return !stopping_.load();
+    });
+    log_.info("server stops", {{"run", run_.id}});
+    http_->stop();
+  }
+
+  void stop() {
+    stopping_ = true;
+    hosted_.interrupt();
+  }
+
+  std::vector<Address> addresses() const { return http_->addresses(); }
+  const std::string& run() const { return run_.id; }
+  const View& view() const { return loop_->view(); }
+
+ private:
+  // A node has its number for good: jobs that run are known to be on it.
+  void check_nodes() const {
+    std::set<std::string> names;
+    for (const auto& node : loop_->view().nodes)
+      if (!names.insert(node.name).second)
+        throw UserError(
+            fmt::format("the cluster has changed since the server '{}' last ran (node {} has "
+                        "another number); give --name another name",
+                        options_.name, node.name));
+  }
+
+  void listen(store::Store& store, const std::filesystem::path& folder, const place::Scheduler& scheduler) {
+    ServerOptions options;
+    options.tcp = options_.listen;
+    options.socket = socket_file(store, options_.name);
+    options.wake = hosted_.interrupt;
+    http_.emplace(std::move(options),
+                  make_router({*loop_, store, run_.id, options_.world.world, options_.policy, folder,
+                               scheduler, hosted_.gpus.get(), options_.catalogue, log_, metrics_, wall()}),
+                  Token::load_or_create(token_file(store)), log_, metrics_);
+    json addresses = json::array();
+    for (const auto& address : http_->addresses()) addresses.push_back(text(address));
+    log_.info("server is up", {{"run", run_.id},
+                               {"world", options_.world.world},
+                               {"policy", options_.policy},
+                               {"listens", addresses},
+                               {"nodes", loop_->view().nodes.size()},
+                               {"jobs", loop_->view().jobs.size()}});
+  }
+
+  const DaemonOptions options_;
+  const store::RunInfo run_;
+  std::optional<store::RunLock> lock_;
+  std::unique_ptr<control::Journal> journal_;
+  Log log_;
+  Metrics metrics_;
+  Reporter reporter_;
+  HostedWorld hosted_;
+  std::optional<control::Loop> loop_;
+  std::optional<HttpServer> http_;
+  std::atomic<bool> stopping_{false};
+};
+
+Daemon::Daemon(store::Store& store, DaemonOptions options)
+    : impl_(std::make_unique<Impl>(store, std::move(options))) {}
+Daemon::~Daemon() = default;
+std::vector<Address> Daemon::addresses() const {
+  return impl_->addresses();
+}
+const std::string& Daemon::run() const {
+  return impl_->run();
+}
+const View& Daemon::view() const {
+  return impl_->view();
+}
+void Daemon::serve() {
+  impl_->serve();
+}
+void Daemon::stop() {
+  impl_->stop();
+}
+
+}  // namespace tandem::server

@@ -1,0 +1,139 @@
+#include "server/http/service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tandem::server {
+namespace {
+
+const std::vector<double> kSeconds{0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30};
+
+// A client chooses its method freely; a label must not grow with it.
+std::string method_label(const std::string& method) {
+  static const std::set<std::string> known{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
+  return known.contains(method) ? method : "other";
+}
+
+bool breaks_a_line(const std::string& text) {
+  return text.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos;
+}
+
+// A header that ends its line early would let its writer add headers of their own.
+void check_answer(const Response& response) {
+  if (response.status < 200 || response.status > 599) throw std::logic_error("a status that is none");
+  if (breaks_a_line(response.content_type)) throw std::logic_error("a content type with a line break");
+  for (const auto& [name, value] : response.headers)
+    if (breaks_a_line(name) || breaks_a_line(value)) throw std::logic_error("a header with a line break");
+}
+
+}  // namespace
+
+Service::Service(Router router, Token token, Options options, Log& log, Metrics& metrics)
+    : router_(std::move(router)),
+      token_(std::move(token)),
+      options_(std::move(options)),
+      log_(log),
+      metrics_(metrics) {
+  log_.hide(token_.reveal());
+}
+
+std::variant<Admitted, Response> Service::admit(const Head& head) {
+  try {
+    return judge(head);
+  } catch (const Refusal& refusal) {
+    return error_response(refusal);
+  }
+}
+
+void Service::check_shape(const Head& head) const {
+  const Limits& limits = options_.limits;
+  if (head.version != 10 && head.version != 11) throw Refusal(505, "this server speaks HTTP/1.0 and 1.1");
+  if (head.target.size() > limits.target)
+    throw Refusal(414, fmt::format("the address asked for has more than {} bytes", limits.target));
+  if (head.lines > limits.headers)
+    throw Refusal(431, fmt::format("the request has more than {} headers", limits.headers));
+  if (head.host.size() > 1 || head.authorization.size() > 1)
+    throw Refusal(400, "the request gives Host or Authorization twice");
+  if (head.host.empty() && head.version == 11) throw Refusal(400, "the request has no Host header");
+  if (!head.transfer_encoding.empty() && head.transfer_encoding != "chunked")
+    throw Refusal(501, "of the transfer encodings this server knows chunked only");
+  if (head.has_body && head.method == "GET") throw Refusal(400, "a GET has no body");
+}
+
+ShownToken Service::shown_token(const Head& head) const {
+  if (head.authorization.empty()) return ShownToken::none;
+  constexpr std::string_view kBearer = "Bearer ";
+  const std::string_view given = head.authorization.front();
+  if (!given.starts_with(kBearer)) return ShownToken::wrong;
+  return token_.matches(given.substr(kBearer.size())) ? ShownToken::right : ShownToken::wrong;
+}
+
+Admitted Service::judge(const Head& head) const {
+  check_shape(head);
+  const bool browser_like = !head.caller.unix_socket && head.caller.loopback && !head.host.empty();
+  if (browser_like && !host_is_ours(head.host.front(), options_.host_names))
+    throw Refusal(403, "the Host header '" + printable(head.host.front(), 60) +
+                           "' is not this machine; use 127.0.0.1 or localhost");
+  Target target = parse_target(head.target);
+  Match match = router_.find(head.method, target);
+  if (const auto refused = access_refused(match.route->need, head.caller, shown_token(head), options_.owner))
+    throw *refused;
+  Admitted admitted{match.route, {}};
+  admitted.request.method = head.method;
+  admitted.request.path = target.path();
+  admitted.request.parameters = std::move(match.parameters);
+  admitted.request.query = std::move(target.query);
+  admitted.request.content_type = head.content_type;
+  admitted.request.caller = head.caller;
+  return admitted;
+}
+
+Response Service::handle(const Admitted& admitted) {
+  try {
+    Response response = admitted.route->handler(admitted.request);
+    check_answer(response);
+    return response;
+  } catch (const Refusal& refusal) {
+    return error_response(refusal);
+  } catch (const UserError& error) {
+    return error_response(400, error.what());
+  } catch (const std::exception& error) {
+    log_.error("handler failed", {{"route", admitted.route->pattern}, {"why", error.what()}});
+    return error_response(500, "the server could not do it; its log says why");
+  }
+}
+
+void Service::record(const Exchange& exchange) {
+  const std::string route = exchange.route ? exchange.route->pattern : "none";
+  metrics_
+      .counter("tandem_http_requests_total", "Requests answered",
+               {{"method", method_label(exchange.method)},
+                {"route", route},
+                {"status", std::to_string(exchange.status)}})
+      .add();
+  metrics_
+      .histogram("tandem_http_request_seconds", "From the end of a request's head to its answer", kSeconds,
+                 {{"route", route}})
+      .observe(exchange.seconds);
+  Level level = Level::debug;
+  if (exchange.status >= 400)
+    level = Level::warning;
+  else if (exchange.route && exchange.route->need == Need::change)
+    level = Level::info;
+  // The path without its query: people put secrets there.
+  Fields fields{{"method", printable(exchange.method, 20)},
+                {"path", printable(exchange.path, 200)},
+                {"status", exchange.status},
+                {"seconds", exchange.seconds},
+                {"over", exchange.caller.unix_socket ? "unix" : "tcp"}};
+  if (exchange.caller.user) fields["user"] = *exchange.caller.user;
+  if (!exchange.why.empty()) fields["why"] = exchange.why;
+  log_.write(level, "request", fields);
+}
+
+}  // namespace tandem::server

@@ -93,7 +93,8 @@ void write_former(const fs::path& folder, const FormerSetting& former) {
 
 std::optional<FormerSetting> read_former(const fs::path& folder, const std::string& uuid) {
   const fs::path path = former_file(folder, uuid);
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  // O_NONBLOCK: a pipe in its place must not make us wait.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file && errno == ENOENT) return std::nullopt;
   if (!file) throw_errno("reading " + path.string());
   must_be_ours(file, path);

@@ -63,6 +63,9 @@ TEST(FormerSetting, AFileOthersMayHaveWrittenIsNotTrusted) {
   std::filesystem::remove(file);
   std::filesystem::create_directory(file);
   EXPECT_THROW(read_former(folder.path(), "GPU-1"), SystemError);
+  std::filesystem::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_THROW(read_former(folder.path(), "GPU-1"), SystemError) << "a pipe is not waited for";
 }
 
 TEST(FormerSetting, AFileOfAnotherGpuOrCutShortIsSaid) {

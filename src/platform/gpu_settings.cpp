@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include <array>
 #include <cerrno>
@@ -11,11 +10,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <stdexcept>
 #include <thread>
 
 #include "base/error.h"
 #include "platform/kernel_text.h"
 #include "platform/process.h"
+#include "platform/trusted_folder.h"
 
 namespace tandem::platform {
 namespace fs = std::filesystem;
@@ -51,6 +52,17 @@ std::string also(const std::string& why, const std::string& more) {
   return more.empty() ? why : why + "; and it could not be undone: " + more;
 }
 
+// The lock is in a folder of all users: one that is not ours is not used. Throws UserError, SystemError.
+Descriptor open_lock(const fs::path& folder, const std::string& uuid) {
+  constexpr const char* kAdvice =
+      "another user's Tandem may hold the GPU's settings; if none does, remove it, or set TANDEM_RUNTIME_DIR to "
+      "a folder of your own";
+  Descriptor lock = TrustedFolder::open(folder, TrustedFolder::Sharing::sticky, kAdvice)
+                        .open_file(lock_file(folder, uuid).filename(), O_RDWR | O_CREAT);
+  if (!lock) throw_errno("opening " + lock_file(folder, uuid).string());
+  return lock;
+}
+
 GpuSettingsOptions with_folder(GpuSettingsOptions options) {
   if (options.folder.empty()) options.folder = GpuSettings::default_folder();
   return options;
@@ -59,18 +71,20 @@ GpuSettingsOptions with_folder(GpuSettingsOptions options) {
 }  // namespace
 
 fs::path GpuSettings::default_folder() {
-  if (const char* own = std::getenv("TANDEM_RUNTIME_DIR"); own && *own) return own;
+  if (const char* own = std::getenv("TANDEM_RUNTIME_DIR"); own && *own) {
+    // The user's own word: where it is a link, what it leads to is meant.
+    std::error_code error;
+    const auto real = fs::weakly_canonical(own, error);
+    return error ? fs::path(own) : real;
+  }
   if (::access("/run/lock", W_OK | X_OK) == 0) return "/run/lock";
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime && ::access(runtime, W_OK | X_OK) == 0)
-    return runtime;
-  return "/tmp";
+  return own_runtime_folder().value_or("/tmp");
 }
 
 GpuSettings::GpuSettings(Nvml& nvml, GpuSettingsOptions options)
     : nvml_(nvml),
       options_(with_folder(std::move(options))),
       guardian_(options_.guardian, options_.folder, options_.log) {
-  ::mkdir(options_.folder.c_str(), 0700);  // a failure shows when a lock is taken
   for (std::size_t gpu = 0; gpu < nvml_.gpus().size(); ++gpu) repair(gpu);
 }
 
@@ -89,9 +103,14 @@ std::string GpuSettings::name(std::size_t gpu) const {
 void GpuSettings::repair(std::size_t gpu) {
   const std::string& uuid = nvml_.gpus()[gpu].uuid;
   if (!is_plain_uuid(uuid) || !left_behind(options_.folder, uuid)) return;
-  Descriptor lock(
-      ::open(lock_file(options_.folder, uuid).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;
+  Descriptor lock;
+  try {
+    lock = open_lock(options_.folder, uuid);
+  } catch (const std::runtime_error& error) {
+    repairs_.push_back(name(gpu) + ": " + error.what());
+    return;
+  }
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;
   if (const auto why = put_leftover_back(gpu); !why.empty()) repairs_.push_back(why);
 }
 
@@ -121,11 +140,11 @@ std::string GpuSettings::put_leftover_back(std::size_t gpu) {
 std::string GpuSettings::take_lock(std::size_t gpu, Descriptor& lock) {
   const std::string& uuid = nvml_.gpus().at(gpu).uuid;
   if (!is_plain_uuid(uuid)) return name(gpu) + ": it does not say its UUID, so it cannot be held for one run";
-  const auto file = lock_file(options_.folder, uuid);
-  lock.reset(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock)
-    return fmt::format("{}: its lock {} cannot be opened: {}; another user's Tandem may hold its settings",
-                       name(gpu), file.string(), std::strerror(errno));
+  try {
+    lock = open_lock(options_.folder, uuid);
+  } catch (const std::runtime_error& error) {
+    return fmt::format("{}: its lock cannot be opened: {}", name(gpu), error.what());
+  }
   const auto until = std::chrono::steady_clock::now() + kWaitForGuardian;
   while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     const Holder holder = read_holder(lock.get());

@@ -38,7 +38,8 @@ struct GpuSettingsOptions {
 
 class GpuSettings {
  public:
-  // $TANDEM_RUNTIME_DIR, else /run/lock, else $XDG_RUNTIME_DIR, else /tmp: the first that can be written.
+  // $TANDEM_RUNTIME_DIR, else /run/lock, else $XDG_RUNTIME_DIR, else /tmp: the first that can be written and,
+  // of the third, is ours.
   static std::filesystem::path default_folder();
 
   // Puts back what a Tandem that was killed together with its guardian left behind. Does not throw.

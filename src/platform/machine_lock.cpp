@@ -5,7 +5,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 
@@ -13,19 +15,40 @@
 
 namespace tandem::platform {
 namespace fs = std::filesystem;
+namespace {
+
+constexpr std::size_t kTimeDigits = 20;
+
+TrustedFolder folder_of(const fs::path& file, const char* advice) {
+  return TrustedFolder::open(file.parent_path(), TrustedFolder::Sharing::sticky, advice);
+}
+
+// "01700000000000000000-4711": when somebody came, in nanoseconds, and their pid.
+bool is_ticket(const std::string& name) {
+  const auto digits = [](std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  return name.size() > kTimeDigits + 1 && name.size() <= kTimeDigits + 11 && name[kTimeDigits] == '-' &&
+         digits(std::string_view(name).substr(0, kTimeDigits)) &&
+         digits(std::string_view(name).substr(kTimeDigits + 1));
+}
+
+}  // namespace
 
 fs::path MachineLock::default_file() {
-  if (const char* own = std::getenv("TANDEM_RUNTIME_DIR"); own && *own) return fs::path(own) / "machine.lock";
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime && *runtime && fs::exists(runtime))
-    return fs::path(runtime) / "tandem/machine.lock";
+  if (const char* own = std::getenv("TANDEM_RUNTIME_DIR"); own && *own) {
+    // The user's own word: where it is a link, what it leads to is meant.
+    std::error_code error;
+    const auto real = fs::weakly_canonical(own, error);
+    return (error ? fs::path(own) : real) / "machine.lock";
+  }
+  if (const auto runtime = own_runtime_folder()) return *runtime / "tandem/machine.lock";
   return fs::path("/tmp") / ("tandem-" + std::to_string(::getuid())) / "machine.lock";
 }
 
 std::optional<MachineLock> MachineLock::take(const fs::path& file, const std::string& label,
-                                             std::string* owner) {
-  ::mkdir(file.parent_path().c_str(), 0700);  // a failure shows in the next line
-  // Never follow a link somebody else may have put into a shared folder.
-  Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+                                             std::string* owner, const char* advice) {
+  Descriptor descriptor = folder_of(file, advice).open_file(file.filename(), O_RDWR | O_CREAT);
   if (!descriptor) throw_errno("opening " + file.string());
   if (::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) {
     std::array<char, 256> text{};
@@ -37,28 +60,43 @@ std::optional<MachineLock> MachineLock::take(const fs::path& file, const std::st
   return MachineLock(std::move(descriptor));
 }
 
-MachineQueue::MachineQueue(fs::path lock_file) : lock_file_(std::move(lock_file)) {
-  ::mkdir(lock_file_.parent_path().c_str(), 0700);
-  const fs::path folder = lock_file_.parent_path() / "queue";
-  ::mkdir(folder.c_str(), 0700);
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto arrived = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-  ticket_ = folder / fmt::format("{:020}-{}", arrived, ::getpid());
-  held_.reset(::open(ticket_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!held_ || ::flock(held_.get(), LOCK_EX | LOCK_NB) != 0) throw_errno("queueing in " + folder.string());
+MachineQueue::MachineQueue(fs::path lock_file)
+    : lock_file_(std::move(lock_file)), folder_(folder_of(lock_file_, MachineLock::kAdvice).inside("queue")) {
+  draw_ticket();
+}
+
+// Between making a ticket and locking it, whoever looks takes it for one of the dead: then another is drawn.
+void MachineQueue::draw_ticket() {
+  for (int tries = 0;; ++tries) {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto arrived = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+    ticket_ = fmt::format("{:0{}}-{}", arrived, kTimeDigits, ::getpid());
+    held_ = folder_.open_file(ticket_, O_RDWR | O_CREAT | O_EXCL);
+    struct stat info {};
+    if (held_ && ::flock(held_.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(held_.get(), &info) == 0 &&
+        info.st_nlink == 1)
+      return;
+    constexpr int kTries = 100;
+    if (!held_ || tries == kTries) throw_errno("queueing in " + folder_.path().string());
+    folder_.remove(ticket_);
+  }
 }
 
 MachineQueue::~MachineQueue() {
-  ::unlink(ticket_.c_str());
+  try {
+    folder_.remove(ticket_);
+  } catch (const SystemError&) {
+    // Left behind, it is a ticket of the dead.
+  }
 }
 
 bool MachineQueue::somebody_is_before() const {
-  for (const auto& entry : fs::directory_iterator(ticket_.parent_path())) {
-    if (entry.path().filename() >= ticket_.filename()) continue;
-    const Descriptor other(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  for (const auto& name : folder_.names()) {
+    if (!is_ticket(name) || name >= ticket_) continue;
+    const Descriptor other = folder_.open_file(name, O_RDONLY);
     if (!other) continue;
     if (::flock(other.get(), LOCK_SH | LOCK_NB) != 0) return true;
-    ::unlink(entry.path().c_str());  // its owner died
+    folder_.remove(name);  // its owner died
   }
   return false;
 }

@@ -1,7 +1,9 @@
 // One machine, one owner: two Tandems that both hand out all cores would hand each core out twice.
 //
 // The lock is per user and machine, in $TANDEM_RUNTIME_DIR, else $XDG_RUNTIME_DIR/tandem, else
-// /tmp/tandem-UID. It is let go when the process ends, however it ends.
+// /tmp/tandem-UID. It is let go when the process ends, however it ends. Where these lie, others may write too:
+// folders and files that are not ours are refused with a UserError (platform/trusted_folder.h), and nothing
+// but tickets of the queue is ever removed.
 #pragma once
 
 #include <filesystem>
@@ -9,15 +11,19 @@
 #include <string>
 
 #include "platform/descriptor.h"
+#include "platform/trusted_folder.h"
 
 namespace tandem::platform {
 
 class MachineLock {
  public:
   static std::filesystem::path default_file();
-  // nullopt: held by another process, named in `owner`. `label` says to others who holds it.
+  // nullopt: held by another process, named in `owner`. `label` says to others who holds it; `advice` what to
+  // do where the file or its folder cannot be trusted.
   static std::optional<MachineLock> take(const std::filesystem::path& file, const std::string& label,
-                                         std::string* owner = nullptr);
+                                         std::string* owner = nullptr, const char* advice = kAdvice);
+
+  static constexpr const char* kAdvice = "remove it, or set TANDEM_RUNTIME_DIR to a folder of your own";
 
  private:
   explicit MachineLock(Descriptor descriptor) : descriptor_(std::move(descriptor)) {}
@@ -35,9 +41,12 @@ class MachineQueue {
   std::optional<MachineLock> take(const std::string& label, std::string* owner = nullptr);
 
  private:
+  void draw_ticket();
   bool somebody_is_before() const;
 
-  std::filesystem::path lock_file_, ticket_;
+  std::filesystem::path lock_file_;
+  TrustedFolder folder_;
+  std::string ticket_;  // a file in the folder, locked while its owner lives
   Descriptor held_;
 };
 

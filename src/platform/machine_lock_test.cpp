@@ -1,6 +1,7 @@
 #include "platform/machine_lock.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <memory>
@@ -27,7 +28,30 @@ TEST(MachineLock, OneOwnerAtATimeAndOthersLearnWho) {
 TEST(MachineLock, ALinkInItsPlaceIsNotFollowed) {
   const TemporaryFolder folder;
   std::filesystem::create_symlink("/etc/passwd", folder.path() / "machine.lock");
-  EXPECT_THROW(MachineLock::take(folder.path() / "machine.lock", "x"), SystemError);
+  EXPECT_THROW(MachineLock::take(folder.path() / "machine.lock", "x"), UserError);
+}
+
+TEST(MachineLock, AnotherUsersFileOrFolderIsRefusedAndLeftAsItIs) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "machine.lock";
+  std::ofstream(file) << "precious";
+  ::chmod(file.c_str(), 0666);
+  EXPECT_THROW(MachineLock::take(file, "x"), UserError);
+  EXPECT_EQ(std::filesystem::file_size(file), 8u);
+  std::filesystem::remove(file);
+  ::chmod(folder.path().c_str(), 0777);
+  EXPECT_THROW(MachineLock::take(file, "x"), UserError);
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  ::chmod(folder.path().c_str(), 0700);
+  ASSERT_EQ(::chown(folder.path().c_str(), 65534, 65534), 0);
+  try {
+    MachineLock::take(file, "x");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("belongs to user 65534"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("TANDEM_RUNTIME_DIR"), std::string::npos) << error.what();
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(MachineQueue, FirstComeFirstServedAndTheDeadDoNotBlock) {
@@ -49,6 +73,35 @@ TEST(MachineQueue, FirstComeFirstServedAndTheDeadDoNotBlock) {
   { MachineQueue gives_up(file); }
   second.reset();
   EXPECT_FALSE(third.take("c")) << "the first is still queueing";
+}
+
+// A neighbour makes /tmp/tandem-UID first and links its queue to our home: .bashrc and .netrc sort before
+// every ticket.
+TEST(MachineQueue, ALinkedQueueIsRefusedAndNothingBehindItIsRemoved) {
+  const TemporaryFolder folder, home;
+  const auto file = folder.path() / "machine.lock";
+  for (const char* name : {".bashrc", ".netrc", "00-notes"}) std::ofstream(home.path() / name) << "precious";
+  std::filesystem::create_directory_symlink(home.path(), folder.path() / "queue");
+  EXPECT_THROW(MachineQueue(file).take("a"), UserError);
+  std::filesystem::remove(folder.path() / "queue");
+  std::filesystem::create_directory(folder.path() / "queue");
+  ::chmod((folder.path() / "queue").c_str(), 01777);
+  EXPECT_THROW(MachineQueue(file).take("a"), UserError) << "others could put tickets there";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(home.path()), {}), 3);
+}
+
+TEST(MachineQueue, OnlyTicketsAreEverRemoved) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "machine.lock";
+  MachineQueue queue(file);
+  const std::string dead = "00000000000000000001-1";
+  for (const auto& name : {std::string(".bashrc"), std::string("00-notes"), std::string("-1"), dead, dead + "x",
+                           dead.substr(0, 21), dead + "0000000000"})
+    std::ofstream(folder.path() / "queue" / name) << "left by somebody";
+  EXPECT_TRUE(queue.take("a"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path() / "queue"), {}), 7)
+      << "all but the ticket of the dead, and our own";
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "queue" / dead));
 }
 
 }  // namespace

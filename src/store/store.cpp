@@ -4,17 +4,21 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "platform/descriptor.h"
 #include "store/journal.h"
 
 namespace tandem::store {
@@ -50,15 +54,57 @@ constexpr std::array kMigrations{
        CREATE TABLE fitted(name TEXT PRIMARY KEY, body TEXT NOT NULL);)",
 };
 
-fs::path prepared(const fs::path& folder) {
+[[noreturn]] void cannot_be_made(const fs::path& folder, int error) {
+  throw SystemError(folder.string() + ": cannot be created (" +
+                    std::error_code(error, std::generic_category()).message() +
+                    "); choose another folder with --store");
+}
+
+// Runs may hold private data, so what is made is for its owner alone; what was there keeps its mode.
+void make_private_folder(const fs::path& folder) {
+  struct stat info {};
+  if (::mkdir(folder.c_str(), 0700) == 0) return;
+  const int error = errno;
+  if (error != EEXIST || ::stat(folder.c_str(), &info) != 0) cannot_be_made(folder, error);
+  if (!S_ISDIR(info.st_mode)) cannot_be_made(folder, ENOTDIR);
+}
+
+// Whoever may write the folder may replace the database, and with it the commands that a resume starts.
+void refuse_if_anybody_may_write(const fs::path& folder) {
+  struct stat info {};
+  if (::stat(folder.c_str(), &info) != 0) throw_errno("looking at " + folder.string());
+  if ((info.st_mode & S_IWOTH) != 0)
+    throw UserError(
+        fmt::format("anybody may write the store's folder {} (mode {:04o}), so anybody could change your runs; "
+                    "run: chmod o-w {}, or choose another folder with --store",
+                    folder.string(), info.st_mode & 07777u, folder.string()));
+}
+
+// "a/b/" and "a/b/." are a/b: what is made is the last part that has a name.
+fs::path without_end(fs::path path) {
+  while (path.has_relative_path() && (path.filename().empty() || path.filename() == "."))
+    path = path.parent_path();
+  return path;
+}
+
+fs::path prepared(const fs::path& written) {
+  const fs::path folder = without_end(fs::absolute(written));
   std::error_code error;
-  fs::create_directories(folder / "runs", error);
-  if (error)
-    throw SystemError(folder.string() + ": cannot be created (" + error.message() +
-                      "); choose another folder with --store");
-  fs::permissions(folder, fs::perms::owner_all,
-                  error);  // runs may hold private data; a failure leaves them as they are
-  return fs::absolute(folder);
+  fs::create_directories(folder.parent_path(), error);
+  if (error) cannot_be_made(folder, error.value());
+  for (const auto& each : {folder, folder / "runs"}) {
+    make_private_folder(each);
+    refuse_if_anybody_may_write(each);
+  }
+  // SQLite would let everybody read a new database where the folder does. One that is there stays as it is.
+  const platform::Descriptor database(
+      ::open((folder / "tandem.db").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  return folder;
+}
+
+// As make_id makes them: nothing else is ever a folder's name, whatever a damaged store says.
+bool is_plain_id(const std::string& id) {
+  return !id.empty() && id.find_first_not_of("0123456789abcdef-") == std::string::npos;
 }
 
 // Sortable by time, readable, and unlikely to meet another: 20261115-043000-7f3a.
@@ -87,7 +133,7 @@ constexpr const char* kRunColumns = "SELECT id, kind, name, spec, state, reason,
 
 std::optional<RunLock> RunLock::take(const fs::path& run_folder) {
   const fs::path file = run_folder / "lock";
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor < 0) throw_errno("opening " + file.string());
   struct flock whole = whole_file();
   if (::fcntl(descriptor, F_OFD_SETLK, &whole) != 0) {
@@ -104,7 +150,7 @@ std::optional<RunLock> RunLock::take(const fs::path& run_folder) {
 }
 
 std::optional<int> RunLock::owner(const fs::path& run_folder) {
-  const int descriptor = ::open((run_folder / "lock").c_str(), O_RDWR | O_CLOEXEC);
+  const int descriptor = ::open((run_folder / "lock").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) return std::nullopt;
   std::optional<int> pid;
   // Asks without taking: a look must never be in the way of a resume.
@@ -158,17 +204,30 @@ std::optional<std::string> Store::warning() const {
   if (::statfs(folder_.c_str(), &where) != 0) return std::nullopt;
   constexpr std::array<long, 4> kNetwork{NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, 0xff534d42 /* CIFS */,
                                          0x0bd00bd0 /* Lustre */};
-  if (std::find(kNetwork.begin(), kNetwork.end(), where.f_type) == kNetwork.end()) return std::nullopt;
+  if (std::find(kNetwork.begin(), kNetwork.end(), where.f_type) == kNetwork.end()) return others_who_write();
   return folder_.string() +
          " is on a network file system, where file locks cannot be trusted: two Tandems could damage the "
          "store. Use a "
          "local folder with --store";
 }
 
+// A group's or another user's folder may be meant (a volume of a container is often another's), so it is said.
+std::optional<std::string> Store::others_who_write() const {
+  struct stat info {};
+  if (::stat(folder_.c_str(), &info) != 0) return std::nullopt;
+  if (info.st_uid != ::geteuid())
+    return fmt::format("{} belongs to user {}, who can change your runs there", folder_.string(), info.st_uid);
+  // By custom, a user's private group has the user's number.
+  if ((info.st_mode & S_IWGRP) != 0 && info.st_gid != info.st_uid)
+    return fmt::format("group {} may write {} (mode {:04o}) and change your runs there; run: chmod g-w {}",
+                       info.st_gid, folder_.string(), info.st_mode & 07777u, folder_.string());
+  return std::nullopt;
+}
+
 RunInfo Store::create_run(const std::string& kind, const std::string& name, const std::string& spec,
                           Seconds now) {
   const std::string id = make_id(now);
-  fs::create_directories(run_folder(id));
+  make_private_folder(run_folder(id));
   database_
       .prepare(
           "INSERT INTO run(id, kind, name, spec, state, created, changed) VALUES(?, ?, ?, ?, 'running', ?, "
@@ -267,6 +326,7 @@ std::int64_t Store::forget() {
 }
 
 void Store::remove(const std::string& run) {
+  if (!is_plain_id(run)) throw UserError("'" + run + "' is no id of a run; nothing was removed");
   // Files first: a run that is still listed can be removed again, files without a run would be forgotten.
   std::error_code error;
   fs::remove_all(run_folder(run), error);

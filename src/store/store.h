@@ -64,11 +64,14 @@ struct Prediction {
 
 class Store {
  public:
-  // Creates the folder and brings an older store up to date. Throws SystemError with advice when it cannot.
+  // Creates the folder, for its owner alone, and brings an older store up to date. A folder that is there keeps
+  // its mode; one that anybody may write is refused with a UserError. Throws SystemError with advice when it
+  // cannot.
   explicit Store(const std::filesystem::path& folder);
 
   const std::filesystem::path& folder() const { return folder_; }
-  // Says so when the folder lies on a network file system, where SQLite's locks cannot be trusted.
+  // Says so when the folder lies on a network file system, where SQLite's locks cannot be trusted, or when
+  // another user or a group may write it.
   std::optional<std::string> warning() const;
 
   RunInfo create_run(const std::string& kind, const std::string& name, const std::string& spec, Seconds now);
@@ -104,6 +107,7 @@ class Store {
 
  private:
   void migrate();
+  std::optional<std::string> others_who_write() const;
 
   std::filesystem::path folder_;
   Database database_;

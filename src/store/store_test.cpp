@@ -1,6 +1,7 @@
 #include "store/store.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -138,6 +139,81 @@ TEST_F(StoreTest, AnEmptyStoreFromBeforeTheFirstVersionIsBroughtUpToDate) {
 TEST_F(StoreTest, AFolderThatCannotBeMadeIsSaidSo) {
   std::ofstream(folder_.path() / "store") << "a file is in the way";
   EXPECT_THROW(open(), SystemError);
+}
+
+mode_t mode_of(const std::filesystem::path& path) {
+  struct stat info {};
+  EXPECT_EQ(::stat(path.c_str(), &info), 0) << path;
+  return info.st_mode & 07777;
+}
+
+TEST_F(StoreTest, WhatIsMadeIsForItsOwnerAlone) {
+  for (const char* name : {"store", "slash/", "dot/."}) {
+    const auto folder = folder_.path() / "deep" / name;
+    Store store(folder);
+    EXPECT_EQ(mode_of(folder), 0700u) << name;
+  }
+}
+
+// Somebody's project, or what a link leads to: its mode is theirs. What is private is private in it too.
+TEST_F(StoreTest, AFolderThatIsThereKeepsItsMode) {
+  const auto there = folder_.path() / "there", link = folder_.path() / "link";
+  std::filesystem::create_directory(there);
+  std::filesystem::create_directory_symlink(there, link);
+  ::chmod(there.c_str(), 0755);
+  for (const auto& folder : {there, link}) {
+    Store store(folder);
+    const auto id = store.create_run("train", "a", "{}", Seconds{1}).id;
+    EXPECT_EQ(mode_of(there), 0755u);
+    EXPECT_EQ(mode_of(there / "runs"), 0700u);
+    EXPECT_EQ(mode_of(there / "runs" / id), 0700u);
+    EXPECT_EQ(mode_of(there / "tandem.db"), 0600u);
+    EXPECT_EQ(mode_of(there / "tandem.db-wal"), 0600u);
+    EXPECT_FALSE(store.warning()) << *store.warning();
+  }
+}
+
+TEST_F(StoreTest, AFolderThatAnybodyMayWriteIsRefusedAndLeftAsItIs) {
+  const auto there = folder_.path() / "there";
+  std::filesystem::create_directories(there / "runs");
+  for (const auto& open_to_all : {there, there / "runs"}) {
+    for (const mode_t mode : {0777, 01777, 0702}) {
+      ::chmod(open_to_all.c_str(), mode);
+      try {
+        Store store(there);
+        FAIL() << open_to_all << " " << mode;
+      } catch (const UserError& e) {
+        EXPECT_NE(std::string(e.what()).find("chmod o-w"), std::string::npos) << e.what();
+      }
+      EXPECT_EQ(mode_of(open_to_all), mode);
+      EXPECT_FALSE(std::filesystem::exists(there / "tandem.db"));
+    }
+    ::chmod(open_to_all.c_str(), 0755);
+  }
+}
+
+TEST_F(StoreTest, AFolderThatAGroupOrAnotherUserMayWriteIsSaid) {
+  const auto there = folder_.path() / "there";
+  std::filesystem::create_directory(there);
+  Store store(there);
+  EXPECT_FALSE(store.warning());
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  ASSERT_EQ(::chown(there.c_str(), 0, 65534), 0);
+  ::chmod(there.c_str(), 0770);
+  EXPECT_NE(Store(there).warning().value_or("").find("chmod g-w"), std::string::npos);
+  ASSERT_EQ(::chown(there.c_str(), 65534, 65534), 0);
+  EXPECT_NE(Store(there).warning().value_or("").find("belongs to user 65534"), std::string::npos);
+}
+
+TEST_F(StoreTest, ARunWhosePathLeadsElsewhereIsNotRemoved) {
+  auto store = open();
+  store.create_run("train", "a", "{}", Seconds{1});
+  std::filesystem::create_directory(folder_.path() / "precious");
+  for (const char* id : {"../../precious", "..", ""}) {
+    { Database(file()).execute("UPDATE run SET id = '" + std::string(id) + "'"); }
+    EXPECT_THROW(store.remove(id), UserError) << id;
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "precious"));
 }
 
 TEST_F(StoreTest, ADamagedEntryIsNamed) {

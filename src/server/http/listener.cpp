@@ -77,13 +77,15 @@ Listener Listener::open(const Address& address, mode_t mode) {
 }
 
 void Listener::open_unix(mode_t mode) {
-  check_folder(fs::absolute(address_.socket).parent_path());
+  const fs::path folder = fs::absolute(address_.socket).parent_path();
+  check_folder(folder);
   Address draft;
   draft.socket = address_.socket.string() + ".new";
   const auto where = socket_address(draft);
   std::string owner;
-  lock_ = platform::MachineLock::take(fs::absolute(address_.socket.string() + ".lock"),
-                                      fmt::format("process {}", ::getpid()), &owner);
+  lock_ = platform::MachineLock::take(
+      fs::canonical(folder) / (address_.socket.filename().string() + ".lock"),
+      fmt::format("process {}", ::getpid()), &owner, "remove it, or choose another socket");
   if (!lock_) in_use(address_, owner);
   check_place(address_);
   descriptor_ = make_socket(AF_UNIX);

@@ -66,8 +66,9 @@ def figure_of(line, held):
     cells = [cell for cell in re.split(r"\s{2,}", line.strip()) if cell]
     if len(cells) == 3 and ":" not in cells[2]:
         return {"what": cells[0], "asked": cells[1], "seen": cells[2], "held": held}
+    several = len(re.findall(r"\((?:[^()]*; )?(?:at most|at least|goal|floor|asked)\b", line)) > 1  # then none can be told apart
     for pattern in ASKED:
-        if found := pattern.search(line):
+        if not several and (found := pattern.search(line)):
             rest = (line[:found.start()] + line[found.end():]).strip()
             asked, seen = found.group("asked").strip(), found.groupdict().get("seen")
             break
@@ -81,8 +82,11 @@ def figure_of(line, held):
 def parse(text, status):
     """The figures in what a benchmark printed; `status` is its exit status. One that judges nothing line by line is one
     figure: it did what it asked of itself, or not."""
-    figures = [figure_of(line, held) for line, held in judged_lines(text)]
-    figures = [figure for figure in figures if figure["what"] or figure["seen"] or figure["asked"]]
+    figures = []
+    for line, held in judged_lines(text):
+        figure = figure_of(line, held)
+        if figure not in figures:  # sections say their summaries again at the end
+            figures.append(figure)
     for figure in figures:
         if figure["held"] is None and status == 0:
             figure["held"] = True

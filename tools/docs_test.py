@@ -1,7 +1,9 @@
-"""What documents promise: docs/benchmarks.md is made of records (bench/record.py, bench/run)."""
+"""What documents promise: docs/benchmarks.md is made of records (bench/record.py, bench/run), README.md is short, its links
+lead somewhere and its example runs."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -50,6 +52,11 @@ class Parsing(unittest.TestCase):
     def test_a_section_counts_by_its_summary(self):
         text = "== Sia ==\n  name   error  verdict\n  bert   3 %    held\n  cifar  30 %   MISSED\n\nSia: 1 of 2: MISSED\n\n"
         self.assertEqual(parsed(text, 1), [("Sia", "", "1 of 2", False)])
+
+    def test_a_summary_said_again_counts_once_and_several_floors_stay_in_their_line(self):
+        line = "TF: median 1.72 % (asked: at most 2.97 %), worst 12 % (asked: at most 20 %): held\n"
+        self.assertEqual(parsed(f"== TF ==\n{line}\n{line}"),
+                         [("TF", "", "median 1.72 % (asked: at most 2.97 %), worst 12 % (asked: at most 20 %)", True)])
 
     def test_a_table_of_what_was_asked_counts_row_by_row(self):
         text = ("== What was asked ==\n               asked         measured\n  energy at H=1  at most -7 %  -17 %  ok\n"
@@ -130,6 +137,29 @@ class Kept(unittest.TestCase):
                 for figure in each["figures"]:
                     self.assertIn(figure["held"], (True, False, None))
                     self.assertTrue(figure["what"])
+
+
+class Readme(unittest.TestCase):
+    TEXT = (ROOT / "README.md").read_text()
+
+    def test_it_is_short_and_its_links_lead_somewhere(self):
+        self.assertLess(len(self.TEXT.splitlines()), 120)
+        for link in re.findall(r"\]\(([^)#]+)", self.TEXT) + re.findall(r'src="([^"]+)"', self.TEXT):
+            if "://" not in link:
+                self.assertTrue((ROOT / link).exists(), link)
+
+    def test_its_pictures_are_small(self):
+        for picture in (ROOT / "docs" / "img").glob("*.*g"):
+            self.assertLess(picture.stat().st_size, 150_000, picture.name)
+
+    def test_its_python_example_runs_by_itself(self):
+        example = re.search(r"```python\n(.*?)```", self.TEXT, re.S).group(1)
+        self.assertLessEqual(len(example.splitlines()), 10)
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, "-B", "-c", example], capture_output=True, text=True, cwd=folder,
+                                  env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count("accuracy"), 10, done.stdout)
 
 
 if __name__ == "__main__":

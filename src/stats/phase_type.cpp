@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <numeric>
@@ -14,6 +15,7 @@ namespace {
 
 constexpr double kRounding = 1e-9;  // sums of probabilities may miss 1 by this
 constexpr double kTail = 1e-13;     // Poisson weights left out
+constexpr std::size_t kUsualPhases = 256;  // what fitted() makes at most unless asked for more
 
 // 1 / z without the standard library's care for infinities, which costs more than the division.
 Complex inverse(Complex z) {
@@ -133,15 +135,19 @@ Complex PhaseType::transform(Complex s) const {
 
 Complex PhaseType::transform_from(std::span<const double> start, Complex s) const {
   assert(start.size() == size());
-  thread_local std::vector<Complex> from;  // called millions of times: no allocation
-  from.resize(size());
+  // Real and imaginary parts by turns, not initialised: called millions of times, so no allocation for usual sizes.
+  std::array<double, 2 * kUsualPhases> usual;
+  std::vector<double> more(size() > kUsualPhases ? 2 * size() : 0);
+  double* const from = more.empty() ? usual.data() : more.data();
   Complex out = 0;
   for (std::size_t i = size(); i-- > 0;) {
     Complex rest = end_[i];
     for (std::size_t j = first_jump_[i]; j < first_jump_[i + 1]; ++j)
-      rest += jumps_[j].probability * from[jumps_[j].to];
-    from[i] = times(rate_[i] * inverse(rate_[i] + s), rest);
-    out += start[i] * from[i];
+      rest += jumps_[j].probability * Complex(from[2 * jumps_[j].to], from[2 * jumps_[j].to + 1]);
+    const Complex here = times(rate_[i] * inverse(rate_[i] + s), rest);
+    from[2 * i] = here.real();
+    from[2 * i + 1] = here.imag();
+    out += start[i] * here;
   }
   return out;
 }

@@ -28,6 +28,15 @@ TEST(PhaseType, ErlangHasItsClosedForm) {
   EXPECT_NEAR(time.cdf(5), 1 - std::exp(-x) * (1 + x + x * x / 2), 1e-11);
 }
 
+TEST(PhaseType, TransformsChainsOfAnyLength) {
+  for (const int phases : {1, 255, 256, 257, 1000}) {
+    const Complex s(0.01, 0.2);
+    const double rate = phases / 3.0;
+    EXPECT_NEAR(std::abs(PhaseType::erlang(phases, 3).transform(s) - std::pow(rate / (rate + s), phases)), 0, 1e-11)
+        << phases;
+  }
+}
+
 TEST(PhaseType, LongStretchesDoNotUnderflow) {
   const auto time = PhaseType::erlang(400, 1000);
   EXPECT_NEAR(time.cdf(1000), 0.5 + 1 / (3 * std::sqrt(2 * M_PI * 400)), 1e-4);

@@ -25,7 +25,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "recorded_gpu.h"
+#include "tests/fake_nvml/recorded_gpu.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "control/memory_journal.h"
 #include "place/malleable.h"
 #include "search/pareto.h"
-#include "toy_world.h"
+#include "tests/tuning/toy_world.h"
 #include "tune/fixed_default.h"
 #include "tune/outcome.h"
 #include "tune/train.h"

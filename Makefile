@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 BUILD := build/release
 CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: run test build setup kill fuzz asan tsan coverage bench bundle install format tidy clean
+.PHONY: run test check nightly timing build setup kill fuzz asan tsan coverage bench bundle install format tidy clean
 
 run: build
 	$(BUILD)/bin/tandem tune examples/tune-lenet-digits.yaml
@@ -15,13 +15,35 @@ test: setup
 	cmake --preset release -Wno-dev >/dev/null
 	cmake --build $(BUILD) -j$(JOBS)
 	$(CTEST) --test-dir $(BUILD)
-	$(MAKE) fuzz
 
-# The parsers, for a few seconds each, under clang's libFuzzer with ASan and UBSan.
+# Unit tests alone, after building what changed: for while you work.
+check: setup
+	cmake --preset release -Wno-dev >/dev/null
+	cmake --build $(BUILD) -j$(JOBS) --target unit_tests
+	$(CTEST) --test-dir $(BUILD) -L unit -LE cluster
+
+# What takes long: the storms of kills, the parsers under libFuzzer for minutes, every world, and both sanitizers.
+nightly: setup
+	@tools/setup slurm
+	cmake --preset release -Wno-dev >/dev/null
+	cmake --build $(BUILD) -j$(JOBS)
+	TANDEM_KILLS=180,20 TANDEM_SERVER_KILLS=50,200 TANDEM_TWO_WORLDS=1 $(CTEST) --test-dir $(BUILD)
+	TANDEM_FUZZ_SECONDS=180 $(MAKE) fuzz
+	$(MAKE) asan
+	$(MAKE) tsan
+
+# The parsers under clang's libFuzzer with ASan and UBSan, TANDEM_FUZZ_SECONDS each.
+fuzz: export TANDEM_FUZZ_SECONDS ?= 20
 fuzz: setup
+	@tools/setup fuzz
 	cmake --preset fuzz -Wno-dev >/dev/null
 	cmake --build build/fuzz -j$(JOBS)
 	$(CTEST) --test-dir build/fuzz
+
+# How long a newcomer waits, phase by phase, in a clone of its own: set-up, build and result of `make run`; then a changed
+# source and `make check`.
+timing:
+	tools/timing
 
 build: setup
 	cmake --preset release -Wno-dev >/dev/null
@@ -31,12 +53,14 @@ setup:
 	@tools/setup
 
 # The 200 kills alone, with what was hit and how often a resume was needed.
+kill: export TANDEM_KILLS ?= 180,20
 kill: build
 	cmake --build $(BUILD) -j$(JOBS) --target speaker
 	cd tests && OMP_WAIT_POLICY=passive TANDEM_BIN=$(CURDIR)/$(BUILD)/bin /usr/bin/python3 -B -m unittest -v e2e.test_kill
 
 # Fewer kills under sanitizers: each run is several times slower and the moments are as random.
 asan tsan: export TANDEM_KILLS = 40,4
+test: export TANDEM_KILLS ?= 60,8  # make nightly kills more often
 test asan tsan coverage: export OMP_WAIT_POLICY = passive  # tests run beside each other: wait without spinning
 asan: export ASAN_OPTIONS = detect_leaks=1:abort_on_error=0
 asan: export LSAN_OPTIONS = suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0
@@ -71,7 +95,7 @@ bundle: build
 	tools/bundle --build $(BUILD) $(if $(TRAINER),--trainer)
 
 install: build
-	cmake --install $(BUILD) --prefix $(PREFIX)
+	cmake --install $(BUILD) --strip --prefix $(PREFIX)
 
 format:
 	@tools/setup develop

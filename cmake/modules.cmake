@@ -38,8 +38,10 @@ function(tandem_fuzzer SOURCE)
   target_link_libraries(${stem} PRIVATE ${ARGN})
 endfunction()
 
-# One entry of ctest a program. Tests of one program share a process, as they always could.
+# One entry of ctest a program, and a part of the target unit_tests (`make check`).
+add_custom_target(unit_tests)
 function(tandem_test PROGRAM)
+  add_dependencies(unit_tests ${PROGRAM})
   add_test(NAME ${PROGRAM} COMMAND ${PROGRAM})
   set_tests_properties(${PROGRAM} PROPERTIES TIMEOUT 900 LABELS unit ${ARGN})
 endfunction()

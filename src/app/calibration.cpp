@@ -92,7 +92,7 @@ void require_known(const store::RunInfo& run, const View& view) {
 }  // namespace
 
 Calibrated calibrate_run(store::Store& store, const std::string& wanted) {
-  Calibrated out{.run = with_real_state(store, find_job_run(store, wanted))};
+  Calibrated out{.run = with_real_state(store, find_own_run(store, wanted))};
   const View view = replayed(store, out.run);
   require_known(out.run, view);
   const auto& program = view.jobs.front().spec.program;

@@ -81,13 +81,13 @@ EnergyTotal energy_of(const TaskView& task) {
   return {task.joules(), task.energy_source, task.energy_complete, task.energy_parts()};
 }
 
-json result_json(const store::RunInfo& run, const View& view, const fs::path& folder) {
+json result_json(const store::RunInfo& run, const View& view, const TaskFolders& folder) {
   json result{{"run", run.id},
               {"kind", run.kind},
               {"name", run.name},
               {"state", run.state},
               {"reason", run.reason},
-              {"folder", folder.string()},
+              {"folder", folder.run.string()},
               {"created", run.created.value}};
   if (is_tuning(view)) {
     result.update(tune_json(view, folder));
@@ -128,7 +128,7 @@ json result_json(const store::RunInfo& run, const View& view, const fs::path& fo
   return result;
 }
 
-std::optional<fs::path> model_file(const fs::path& run_folder, const View& view) {
+std::optional<fs::path> model_file(const TaskFolders& folders, const View& view) {
   TaskId task = 0;
   if (is_experiment(view)) return std::nullopt;  // it has many, and none is the one
   if (is_tuning(view)) {
@@ -136,7 +136,7 @@ std::optional<fs::path> model_file(const fs::path& run_folder, const View& view)
     if (!found.best) return std::nullopt;
     task = found.trials[*found.best].task;
   }
-  const fs::path folder = run_folder / fmt::format("task-{}", task);
+  const fs::path folder = folders.of(task);
   for (const char* name : {"model.pt", "model.ubj"})
     if (fs::exists(folder / name)) return folder / name;
   return std::nullopt;

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include "app/energy_total.h"
+#include "app/job_view.h"
 
 #include "event/view.h"
 #include "store/store.h"
@@ -23,9 +24,9 @@ const EpochRecord* best_epoch(const TaskView&);
 
 EnergyTotal energy_of(const TaskView&);
 
-nlohmann::json result_json(const store::RunInfo&, const View&, const std::filesystem::path& folder);
+nlohmann::json result_json(const store::RunInfo&, const View&, const TaskFolders& folder);
 
 // The trained model of a run, if it is there: a file in the folder of its task, or of its best trial.
-std::optional<std::filesystem::path> model_file(const std::filesystem::path& run_folder, const View&);
+std::optional<std::filesystem::path> model_file(const TaskFolders& folders, const View&);
 
 }  // namespace tandem::app

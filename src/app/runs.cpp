@@ -83,12 +83,14 @@ View replayed(store::Store& store, const store::RunInfo& run) {
   return decider.view();
 }
 
-store::RunInfo find_job_run(store::Store& store, const std::string& written) {
+store::RunInfo find_own_run(store::Store& store, const std::string& written) {
   auto run = store.find(written);
   if (run.kind == "serve")
     throw UserError(
         fmt::format("run {0} is the server '{1}', not a job: start it with `{2} serve --name {1}` and its "
-                    "other options, see its jobs with `{2} show {0}` or `{2} queue --name {1} --all`",
+                    "other options, see its jobs with `{2} show {0}` or `{2} queue --name {1} --all`, and "
+                    "one of them with "
+                    "`{2} show {1}/JOB`",
                     run.id, run.name, own_command()));
   return run;
 }

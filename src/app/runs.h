@@ -32,8 +32,8 @@ NodeView this_machine();
 measure::SensorOptions sensor_options(const spec::EnergySpec&);
 // The view of a run as its journal tells it.
 View replayed(store::Store&, const store::RunInfo&);
-// A run by what a person wrote. UserError for a server's: its jobs are asked for by other commands.
-store::RunInfo find_job_run(store::Store&, const std::string& written);
+// A run by what a person wrote. UserError for a server's: it is no job (app/job_view.h finds its jobs).
+store::RunInfo find_own_run(store::Store&, const std::string& written);
 // The state for people: a run that is journalled as running but nobody works on was interrupted.
 store::RunInfo with_real_state(const store::Store&, store::RunInfo);
 

@@ -89,7 +89,7 @@ bool is_tuning(const View& view) {
   return !view.jobs.empty() && view.jobs.front().tune && !tune::is_experiment(view.jobs.front());
 }
 
-json tune_json(const View& view, const fs::path& folder) {
+json tune_json(const View& view, const TaskFolders& folder) {
   const auto& job = *view.jobs.front().tune;
   const auto found = tune::outcome(view, 0);
   json out{{"mode", spec::name(job.mode)},

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include "app/energy_total.h"
+#include "app/job_view.h"
 
 #include "event/view.h"
 #include "store/store.h"
@@ -15,6 +16,6 @@ namespace tandem::app {
 bool is_tuning(const View&);
 EnergyTotal energy_of(const tune::Outcome&);
 
-nlohmann::json tune_json(const View&, const std::filesystem::path& folder);
+nlohmann::json tune_json(const View&, const TaskFolders& folder);
 
 }  // namespace tandem::app

@@ -97,7 +97,7 @@ int join_runs(const CharacterizeOptions& options, store::Store& store) {
   std::vector<Workload> workloads;
   for (const auto& written : options.join) {
     const auto wish = parse_join(written);
-    const auto run = with_real_state(store, find_job_run(store, wish.run));
+    const auto run = with_real_state(store, find_own_run(store, wish.run));
     workloads.push_back(workload_of(run, replayed(store, run), wish));
   }
   const auto joined = join_workloads(std::move(workloads), options.looking.responses);
@@ -111,7 +111,7 @@ int join_runs(const CharacterizeOptions& options, store::Store& store) {
 }
 
 int look_again(const CharacterizeOptions& options, store::Store& store) {
-  auto run = with_real_state(store, find_job_run(store, options.from));
+  auto run = with_real_state(store, find_own_run(store, options.from));
   if (run.kind != "characterize")
     throw UserError(fmt::format("run {} is of kind {}, and --from takes an experiment's", run.id, run.kind));
   look_otherwise(options, run);

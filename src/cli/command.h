@@ -48,6 +48,9 @@ struct DataOption {
   void apply() const;
 };
 
+// A page to a file, or to standard output (-).
+void write_page(const std::string& file, const std::string& page);
+
 CLI::App* add_command(CLI::App&, const std::string& name, const std::string& what,
                       const std::string& examples);
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/job_view.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/session.h"
@@ -15,13 +16,14 @@
 namespace tandem::cli {
 namespace {
 
-constexpr int kStopTries = 300, kTryMicroseconds = 100'000;
+constexpr int kStopTries = 300, kTryMicroseconds = 100'000, kServerTryMicroseconds = 500'000;
 
 struct LogsOptions {
   std::string run;
   StoreOption store;
   JsonOption json;
   bool follow = false;
+  std::int64_t trial = 0;
 };
 
 // Copies what is new in the file to standard output.
@@ -41,6 +43,22 @@ int show_logs(store::Store& store, const store::RunInfo& run, bool follow) {
     if (in.is_open()) copy_new(in);
     if (!at_work || !std::cout) return kDone;
     ::usleep(kTryMicroseconds);
+  }
+}
+
+// Of a server's job: what its program, or one of its trials, printed.
+int show_job_logs(store::Store& store, const LogsOptions& options) {
+  std::ifstream in;
+  for (;; ::usleep(kServerTryMicroseconds)) {
+    const auto job = find_job_run(store, options.run);
+    const auto trial = static_cast<std::size_t>(options.trial);
+    if (trial >= job.view.tasks.size() && job.view.jobs.front().state != JobState::running)
+      throw UserError(
+          fmt::format("job {} has no trial {}: it has {}", job.run.id, trial, job.view.tasks.size()));
+    if (trial < job.view.tasks.size() && !in.is_open())
+      in.open(job.folders.output_of(static_cast<TaskId>(trial)), std::ios::binary);
+    if (in.is_open()) copy_new(in);
+    if (!options.follow || job.view.jobs.front().state != JobState::running || !std::cout) return kDone;
   }
 }
 
@@ -77,14 +95,18 @@ int stop_run(const store::Store& store, const store::RunInfo& run, const JsonOpt
 void add_logs(CLI::App& app, Action& action) {
   auto options = std::make_shared<LogsOptions>();
   CLI::App* command = add_command(app, "logs", "Print what a run's program printed",
-                                  "  tandem logs last\n  tandem logs -f last      follow it until it ends");
-  command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
+                                  "  tandem logs last\n  tandem logs -f last      follow it until it ends\n"
+                                  "  tandem logs main/12 --trial 3");
+  command->add_option("RUN", options->run, "id, its beginning, a name, 'last', or SERVER/JOB")->required();
   options->store.add_to(*command);
   command->add_flag("-f,--follow", options->follow, "go on until the run ends");
+  command->add_option("--trial", options->trial, "of a server's tuning job: which trial")
+      ->check(CLI::NonNegativeNumber);
   command->callback([options, &action] {
     action = [options] {
       auto store = options->store.open();
-      return show_logs(store, find_job_run(store, options->run), options->follow);
+      if (options->run.find('/') != std::string::npos) return show_job_logs(store, *options);
+      return show_logs(store, find_own_run(store, options->run), options->follow);
     };
   });
 }

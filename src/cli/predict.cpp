@@ -35,11 +35,11 @@ struct PredictOptions {
 };
 
 fs::path trained_folder(store::Store& store, const std::string& written) {
-  const auto run = find_job_run(store, written);
-  const auto model = model_file(store.run_folder(run.id), replayed(store, run));
+  const auto [run, view, folders] = find_job_run(store, written);
+  const auto model = model_file(folders, view);
   if (!model)
     throw UserError(fmt::format("run {} has no model yet (it is {}); `tandem resume {}` trains it to the end",
-                                run.id, with_real_state(store, run).state, run.id));
+                                run.id, run.state, run.id));
   return model->parent_path();
 }
 

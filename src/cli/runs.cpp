@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/job_json.h"
+#include "app/job_view.h"
 #include "app/results.h"
 #include "base/error.h"
 #include "cli/command.h"
@@ -145,6 +146,15 @@ struct RunsOptions {
   bool quiet = false, journal = false, verify = false, yes = false;
 };
 
+int show_job(const JobRun& job, const RunsOptions& options) {
+  if (options.verify || options.journal)
+    throw UserError("a server's jobs share its journal: ask for the journal of the server's run");
+  options.json.write(result_json(job.run, job.view, job.folders));
+  if (!options.json.alone())
+    std::cout << result_table(job.run, job.view, job.folders, true, ::isatty(STDOUT_FILENO) != 0);
+  return kDone;
+}
+
 }  // namespace
 
 void add_runs(CLI::App& app, Action& action) {
@@ -167,9 +177,10 @@ void add_show(CLI::App& app, Action& action) {
   CLI::App* command =
       add_command(app, "show", "Show what a run did: metrics, time and energy by epoch",
                   "  tandem show last\n  tandem show last --json - | jq .metrics\n"
+                  "  tandem show main/12             job 12 of the server 'main'\n"
                   "  tandem show last --journal      every event and decision, one JSON line each\n"
                   "  tandem show last --verify       replay it: does this binary decide the same?");
-  command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
+  command->add_option("RUN", options->run, "id, its beginning, a name, 'last', or SERVER/JOB")->required();
   options->store.add_to(*command);
   options->json.add_to(*command);
   command->add_flag("--journal", options->journal, "print the journal, one JSON object a line");
@@ -177,6 +188,8 @@ void add_show(CLI::App& app, Action& action) {
   command->callback([options, &action] {
     action = [options]() -> int {
       auto store = options->store.open();
+      if (options->run.find('/') != std::string::npos)
+        return show_job(find_job_run(store, options->run), *options);
       const auto run = with_real_state(store, store.find(options->run));
       if (options->verify) return verify(store, run);
       if (options->journal) {
@@ -184,10 +197,7 @@ void add_show(CLI::App& app, Action& action) {
         return kDone;
       }
       if (run.kind == "serve") return show_server(store, run, options->json);
-      const auto view = replayed(store, run);
-      options->json.write(result_json(run, view, store.run_folder(run.id)));
-      if (!options->json.alone()) std::cout << result_table(run, view, store.run_folder(run.id), true);
-      return kDone;
+      return show_job(whole_run(run, replayed(store, run), store.run_folder(run.id)), *options);
     };
   });
 }

@@ -12,7 +12,7 @@ namespace tandem::cli {
 
 int replay_run(const StoreOption& where, const std::string& wanted, const JsonOption& json_option) {
   auto store = where.open();
-  const auto run = with_real_state(store, find_job_run(store, wanted));
+  const auto run = with_real_state(store, find_own_run(store, wanted));
   if (run.state == "running")
     throw UserError("run " + run.id +
                     " is still at work; replay it when it is over, or end it with `tandem stop " + run.id +

@@ -127,7 +127,7 @@ void add_resume(CLI::App& app, Action& action) {
       auto store = options->store.open();
       auto session = options->session;
       session.then = [&](const store::RunInfo& run, const View& view) { compare(store, run, view); };
-      return run_again(store, find_job_run(store, options->what), options->json, session);
+      return run_again(store, find_own_run(store, options->what), options->json, session);
     };
   });
 }

@@ -14,8 +14,6 @@
 namespace tandem::report {
 
 std::string report_page(const store::RunInfo&, const View&);
-// To a file, or to standard output (-).
-void write_page(const std::string& file, const std::string& page);
 
 // A page of sections (html.h) with links to them on top. `head` and `body` are HTML; the others are escaped.
 std::string whole_page(std::string_view title, const std::string& head, const std::string& body,

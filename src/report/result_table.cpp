@@ -74,7 +74,7 @@ std::string energy_text(const TaskView& task) {
   return energy_text(energy_of(task));
 }
 
-std::string result_table(const store::RunInfo& run, const View& view, const fs::path& folder, bool details,
+std::string result_table(const store::RunInfo& run, const View& view, const app::TaskFolders& folder, bool details,
                          bool colour) {
   if (is_tuning(view)) return tune_table(run, view, folder, details);
   if (is_experiment(view)) return experiment_table(run, view, {details, colour});
@@ -95,7 +95,7 @@ std::string result_table(const store::RunInfo& run, const View& view, const fs::
   if (const auto model = model_file(folder, view)) out += row("model", model->string());
   out += row("run", run.id);
   if (details) {
-    out += row("folder", folder.string());
+    out += row("folder", folder.run.string());
     if (!view.jobs.empty())
       for (const auto& [name, value] : view.jobs.front().spec.hyper) out += row(name, text(value));
     if (task && !task->epochs.empty()) out += epoch_rows(*task);

@@ -9,7 +9,7 @@ namespace tandem::report {
 
 std::string energy_text(const TaskView&);
 // `details` adds a line for each epoch; `colour`: for a terminal.
-std::string result_table(const store::RunInfo&, const View&, const std::filesystem::path& folder,
+std::string result_table(const store::RunInfo&, const View&, const app::TaskFolders& folder,
                          bool details, bool colour = false);
 
 }  // namespace tandem::report

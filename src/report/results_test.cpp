@@ -84,7 +84,7 @@ TEST(EnergyText, NamesEveryPartWithItsSourceAndWhatIsIdle) {
   auto view = view_with({epoch(1, {}, sum_of({gpu, cpu})), epoch(2, {}, sum_of({gpu, cpu}))});
   EXPECT_EQ(energy_text(view.tasks[0]),
             "824.0 J: 600.0 J GPU (nvml), 224.0 J CPU (model (a)); of it at least 160.0 J idle");
-  const auto parts = result_json(kRun, view, "/nowhere").at("energy_parts");
+  const auto parts = result_json(kRun, view, std::filesystem::path("/nowhere")).at("energy_parts");
   EXPECT_EQ(parts.at(0).at("joules"), 600.0);
   EXPECT_TRUE(parts.at(0).at("idle_joules").is_null());
   EXPECT_EQ(parts.at(1).at("idle_joules"), 160.0);
@@ -117,8 +117,8 @@ TEST(Result, ARunThatNeverStartedHasATableToo) {
   auto run = kRun;
   run.state = "failed";
   run.reason = "no room";
-  EXPECT_NE(result_table(run, View(), "/nowhere", true).find("no room"), std::string::npos);
-  EXPECT_EQ(result_json(run, View(), "/nowhere").at("state"), "failed");
+  EXPECT_NE(result_table(run, View(), std::filesystem::path("/nowhere"), true).find("no room"), std::string::npos);
+  EXPECT_EQ(result_json(run, View(), std::filesystem::path("/nowhere")).at("state"), "failed");
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ std::string point_text(const Values& point) {
   return out;
 }
 
-std::string tune_table(const store::RunInfo& run, const View& view, const fs::path& folder, bool details) {
+std::string tune_table(const store::RunInfo& run, const View& view, const app::TaskFolders& folder, bool details) {
   const auto& job = *view.jobs.front().tune;
   const auto found = tune::outcome(view, 0);
   std::string out = fmt::format("{} {}: {} trials, {} epochs, {} {}{}\n", run.name, run.state,
@@ -160,7 +160,7 @@ std::string tune_table(const store::RunInfo& run, const View& view, const fs::pa
   }
   if (const auto model = model_file(folder, view)) out += row("model", model->string());
   out += row("run", run.id);
-  if (details) out += row("folder", folder.string());
+  if (details) out += row("folder", folder.run.string());
   out += front_rows(found, job) + configuration_rows(found, job);
   if (details) out += trial_rows(found, job);
   out += failure_rows(found, view);

@@ -7,7 +7,7 @@
 namespace tandem::report {
 
 // `details` adds a line for each trial.
-std::string tune_table(const store::RunInfo&, const View&, const std::filesystem::path& folder, bool details);
+std::string tune_table(const store::RunInfo&, const View&, const app::TaskFolders& folder, bool details);
 // "batch_size 64  dropout 0.213  learning_rate 0.0312"
 std::string point_text(const Values&);
 

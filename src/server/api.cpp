@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 
 #include "app/job_json.h"
+#include "app/job_view.h"
+#include "app/results.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "platform/descriptor.h"
@@ -114,19 +117,27 @@ class Api {
   Response output(const Request& request) const {
     const auto& job = find(request);
     if (job.tasks.empty()) throw Refusal(404, "it printed nothing: it never ran");
-    auto file = parts_.folder / fmt::format("task-{}", job.tasks.front()) / "output.log";
-    if (!std::filesystem::exists(file))  // Slurm's jobs write beside the folders
-      file = parts_.folder / fmt::format("output-{}.log", job.tasks.front());
-    Response out;
-    out.content_type = "text/plain; charset=utf-8";
-    platform::Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!in) return out;  // nothing was printed yet
-    const off_t end = ::lseek(in.get(), 0, SEEK_END), from = std::max<off_t>(0, end - kTail);
-    std::string bytes(static_cast<std::size_t>(end - from), '\0');
-    const ssize_t got = ::pread(in.get(), bytes.data(), bytes.size(), from);
-    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    out.body = std::move(bytes);
-    return out;
+    return tail_of(TaskFolders(parts_.folder).output_of(job.tasks.front()));
+  }
+
+  // What it came to, as `tandem show --json -` says it of a run.
+  Response result(const Request& request) const {
+    const auto job = job_run(request);
+    return json_response(result_json(job.run, job.view, job.folders));
+  }
+
+  Response trials(const Request& request) const {
+    auto whole = result_json_of_trials(job_run(request));
+    return json_response({{"trials", std::move(whole)}});
+  }
+
+  Response trial_log(const Request& request) const {
+    const auto job = job_run(request);
+    const auto trial = number(request.parameters.at("trial"));
+    if (trial >= job.view.tasks.size())
+      throw Refusal(
+          404, fmt::format("job {} has no trial {}: it has {}", job.run.id, trial, job.view.tasks.size()));
+    return tail_of(job.folders.output_of(static_cast<TaskId>(trial)));
   }
 
   Response nodes(const Request&) const {
@@ -174,6 +185,32 @@ class Api {
 
  private:
   const View& view() const { return parts_.loop.view(); }
+
+  JobRun job_run(const Request& request) const {
+    return job_of_server(parts_.store.find(parts_.run), view(), find(request).id, parts_.folder);
+  }
+
+  // A list with one object a trial; of a training its one task.
+  static json result_json_of_trials(const JobRun& job) {
+    const auto result = result_json(job.run, job.view, job.folders);
+    return result.contains("trials") ? result["trials"] : json::array({result});
+  }
+
+  // The last kTail bytes; nothing where nothing was printed yet. A task's file is a task's: it is not
+  // followed elsewhere, and never waited for.
+  static Response tail_of(const std::filesystem::path& file) {
+    Response out;
+    out.content_type = "text/plain; charset=utf-8";
+    platform::Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat about {};
+    if (!in || ::fstat(in.get(), &about) != 0 || !S_ISREG(about.st_mode)) return out;
+    const off_t from = std::max<off_t>(0, about.st_size - kTail);
+    std::string bytes(static_cast<std::size_t>(about.st_size - from), '\0');
+    const ssize_t got = ::pread(in.get(), bytes.data(), bytes.size(), from);
+    bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    out.body = std::move(bytes);
+    return out;
+  }
 
   static std::size_t number(const std::string& text) {
     std::size_t out = 0;
@@ -260,6 +297,9 @@ Router make_router(const ApiParts& parts) {
   add("DELETE", "/v1/jobs/{job}", Need::change, &Api::cancel);
   add("GET", "/v1/jobs/{job}/explain", Need::read, &Api::explain);
   add("GET", "/v1/jobs/{job}/output", Need::read, &Api::output);
+  add("GET", "/v1/jobs/{job}/result", Need::read, &Api::result);
+  add("GET", "/v1/jobs/{job}/trials", Need::read, &Api::trials);
+  add("GET", "/v1/jobs/{job}/trials/{trial}/log", Need::read, &Api::trial_log);
   add("GET", "/v1/nodes", Need::read, &Api::nodes);
   add("GET", "/v1/status", Need::read, &Api::status);
   add("GET", "/metrics", Need::read, &Api::metrics);

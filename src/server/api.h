@@ -6,9 +6,10 @@
 //   DELETE /v1/jobs/{job}          cancels it; 409 when it is over
 //   GET    /v1/jobs/{job}/explain  why it is where it is, or why it waits
 //   GET    /v1/jobs/{job}/output   the last 64 KiB of what it printed
-//   GET    /v1/nodes
-//   GET    /v1/status
-//   GET    /metrics                Prometheus' text format
+//   GET    /v1/jobs/{job}/result   what it came to so far: best trial, hyperparameters, metrics (as `tandem
+//   show --json -`) GET    /v1/jobs/{job}/trials   its trials; of a training its one task GET
+//   /v1/jobs/{job}/trials/{trial}/log   the last 64 KiB of what a trial printed GET    /v1/nodes GET
+//   /v1/status GET    /metrics                Prometheus' text format
 //
 // {job} is a number, or the name of the newest job called so. Runs on the loop's thread.
 #pragma once

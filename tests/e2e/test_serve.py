@@ -38,6 +38,21 @@ class Serve(ServerCase):
         done = self.until_over(tune)
         self.assertEqual(done["state"], "finished", done)
         self.assertEqual(len(self.job(train)["tasks"][0]["epochs"]), 4)
+        self.what_came_of_a_tuning_job_is_told_as_of_a_run(tune)
+
+    def what_came_of_a_tuning_job_is_told_as_of_a_run(self, tune):
+        _, result = self.ask("GET", f"/v1/jobs/{tune}/result")
+        self.assertEqual(result["state"], "finished")
+        self.assertIn(result["best"]["hyper"]["x"], [1, 2, 3])
+        self.assertEqual([trial["trial"] for trial in result["trials"]], [0, 1, 2])
+        self.assertEqual(self.ask("GET", f"/v1/jobs/{tune}/trials")[1]["trials"], result["trials"])
+        self.assertEqual(self.json("show", f"main/{tune}")["best"], result["best"])
+        self.assertIn("best", self.tandem("show", f"main/{tune}").stdout)
+        page = self.folder / "page.html"
+        self.tandem("report", f"main/{tune}", "-o", page)
+        self.assertIn("tuning run", page.read_text())
+        self.assertIn("has no trial 3", self.tandem("logs", f"main/{tune}", "--trial", 3, code=2).stderr)
+        self.assertIn("there is no job 77", self.tandem("show", "main/77", code=2).stderr)
 
     def test_waiting_is_explained_and_cancelling_works(self):
         self.serve("--nodes", self.nodes, "--no-port", "--policy", "first-fit")

@@ -228,15 +228,16 @@ bool Predictor::near_measured(const std::vector<double>& row) const {
 
 Forecast Predictor::forecast(const std::vector<double>& row) const {
   Forecast out;
-  out.middle = model_->predict(row);
+  const auto said = model_->bounded(row);
+  out.middle = said.value;
   out.kind = kind_;
   const bool known = std::binary_search(settings_.begin(), settings_.end(), row);
   out.law = known ? seen_ : unseen_;
   out.usual_error = sizes_.at(row);
   const bool beyond = !outside(row).empty();
   if (beyond) out.usual_error *= kOutside;
-  out.wide = beyond || out.law->few();
-  out.said_by = judged_.front().regression;
+  out.wide = beyond || out.law->few() || said.held();
+  out.said_by = judged_.front().regression + (said.held() ? ", held to what was measured" : "");
   return out;
 }
 

@@ -11,7 +11,7 @@
 
 #include "measure/meter.h"
 #include "measure/power_integral.h"
-#include "platform/http_get.h"
+#include "platform/http_client.h"
 
 namespace tandem::measure {
 

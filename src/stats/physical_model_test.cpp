@@ -293,6 +293,59 @@ TEST(PhysicalModel, TenThousandRowsAreAsGoodAsAFew) {
   EXPECT_LT(median_error(*model, on_cores({24, 100, 400}, 0), 3), 0.03);
 }
 
+// It says when what was measured kept it from saying something else.
+TEST(PhysicalModel, SaysWhenABoundActed) {
+  const Runs runs = on_gpus(1, 8, 0.01);
+  const auto model = make_physical(kOnGpus);
+  model->fit(runs.rows, runs.seconds);
+  const std::vector<double> row = {32, 4, 2, 2};
+  EXPECT_FALSE(model->bounded(row).held());
+  auto written = model->written();
+  written["law"][static_cast<std::size_t>(TrainingLaw::fixed)] = 1e3;  // a law gone wrong
+  const auto slow = read_regression(written)->bounded(row);
+  EXPECT_TRUE(slow.lowered && !slow.raised);
+  EXPECT_LT(slow.value, 3 * step_on_gpus(32, 4, 2, 2));
+  EXPECT_EQ(slow.value, read_regression(written)->predict(row));
+  written = model->written();
+  for (auto& number : written["law"]) number = 1e-9;
+  const auto fast = read_regression(written)->bounded(row);
+  EXPECT_TRUE(fast.raised && !fast.lowered);
+  EXPECT_GT(fast.value, step_on_gpus(32, 4, 2, 2) / 3);
+}
+
+// What is known of a network is used where no row tells, and outdone by rows.
+TEST(PhysicalModel, WhatIsKnownOfANetworkIsAskedWhereNoRowTells) {
+  const auto told = [&](const std::string& name, const Runs& runs) {
+    const auto model = make_regression(name, kOnGpus);
+    model->fit(runs.rows, runs.seconds);
+    return model->predict(std::vector<double>{8, 6, 6, 1});
+  };
+  Runs few, many;
+  for (double nodes = 1; nodes <= 8; ++nodes)
+    for (const double batch : {8, 16, 32, 64, 128})
+      for (Runs* runs : {&few, &many}) {
+        if (runs == &few && nodes > 2) continue;
+        runs->rows.insert(runs->rows.end(), {batch, nodes, nodes, 1});
+        runs->seconds.push_back(step_on_gpus(batch, nodes, nodes, 1));
+      }
+  EXPECT_LT(told("physical:many=0.5", few), 0.75 * told("physical", few));
+  EXPECT_NEAR(told("physical:many=0.5", many) / told("physical", many), 1, 0.1);
+  EXPECT_THROW(make_regression("physical:many=0", kOnGpus), UserError);
+  EXPECT_THROW(make_regression("physical:loader=1", kOnGpus), UserError);
+}
+
+// Models of earlier versions had another form of the law and no bounds: they predict as they did.
+TEST(PhysicalModel, StoredModelsOfEarlierVersionsAreRead) {
+  const Runs runs = on_gpus(1, 8, 0.01);
+  const auto model = make_physical(kOnGpus);
+  model->fit(runs.rows, runs.seconds);
+  auto written = model->written();
+  for (const char* key : {"form", "bounds", "input"}) written.erase(key);
+  const auto old = read_regression(written);
+  EXPECT_EQ(old->written().at("form"), nlohmann::json({0.0, 3.0}));
+  EXPECT_FALSE(old->bounded(std::vector<double>{32, 4, 2, 2}).held());
+}
+
 TEST(PhysicalModel, AStoredModelThatDoesNotFitTogetherIsRefused) {
   const Runs runs = on_cores({64, 128}, 0.01);
   const auto model = make_physical(kOnCores);

@@ -47,6 +47,10 @@ std::vector<double> Regression::predict_rows(std::span<const double> rows, std::
   return out;
 }
 
+Bounded Regression::bounded(std::span<const double> row) const {
+  return {predict(row)};
+}
+
 void Regression::set(const std::string& option, double) {
   refuse_option(option, {});
 }
@@ -92,7 +96,8 @@ const std::vector<RegressionEntry>& regressions() {
       {"boosting", "trees that correct each other, by XGBoost", make_boosting, boosting_options()},
       {"queueing", "operational laws: steps that compute and wait for a shared disk (Courier)", make_queueing,
        queueing_options()},
-      {"physical", "a law of training time, times what it leaves over, learnt", make_physical},
+      {"physical", "a law of training time, times what it leaves over, learnt", make_physical,
+       physical_options()},
   };
   return table;
 }

@@ -22,6 +22,13 @@
 
 namespace tandem::stats {
 
+// What is predicted, and whether what was measured kept a model from saying more, or less.
+struct Bounded {
+  double value = 0;
+  bool raised = false, lowered = false;
+  bool held() const { return raised || lowered; }
+};
+
 class Regression {
  public:
   virtual ~Regression() = default;
@@ -31,6 +38,8 @@ class Regression {
   virtual void fit(std::span<const double> rows, std::span<const double> targets) = 0;
 
   virtual double predict(std::span<const double> row) const = 0;  // after `fit` or `read`
+  // The same, and whether it was held to what was measured; models without bounds never say so.
+  virtual Bounded bounded(std::span<const double> row) const;
   // Many rows at once, for models that are quicker so.
   virtual std::vector<double> predict_rows(std::span<const double> rows, std::size_t columns) const;
 

@@ -47,20 +47,24 @@ TrainingLaw::Step TrainingLaw::parts_of(const TrainingRow& row) const {
   const double on_net = row.nodes > 1 ? value_[pair] * (row.nodes > 2 ? value_[many] : 1) +
                                             value_[jitter] * std::sqrt(2 * std::log(row.nodes))
                                       : 0;
-  const double ring = std::cbrt(on_bus * on_bus * on_bus + on_net * on_net * on_net);
+  const double ring = overlapped(on_bus, on_net, sharpness_ - 1);
   return {host, device, 2 * (row.replicas - 1) / row.replicas * ring};
 }
 
 double TrainingLaw::log_seconds(const TrainingRow& row) const {
   const auto [host, device, sync] = parts_of(row);
-  const double step = overlapped(overlapped(host, device, value_[ahead]), sync, value_[overlap]);
+  const double work = overlapped(host, device, value_[ahead]);
+  const double step =
+      sync > 0 ? forward_ * work + overlapped((1 - forward_) * work, sync, value_[overlap]) : work;
   if (!of_jobs_) return std::log(step);
   return std::log(value_[startup] + step * row.records * row.epochs / (row.batch * row.replicas));
 }
 
 LawShares TrainingLaw::shares(const TrainingRow& row) const {
   const auto [host, device, sync] = parts_of(row);
-  const double of_sync = share(sync, overlapped(host, device, value_[ahead]), value_[overlap]);
+  const double work = overlapped(host, device, value_[ahead]), backward = (1 - forward_) * work;
+  const double tail = overlapped(backward, sync, value_[overlap]);
+  const double of_sync = share(sync, backward, value_[overlap]) * tail / (forward_ * work + tail);
   const double of_host = share(host, device, value_[ahead]);
   return {(1 - of_sync) * of_host, (1 - of_sync) * (1 - of_host), of_sync};
 }

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kRows = 1200, kScoutRows = 150;  // enough for a dozen numbers; more rows only cost time
 constexpr int kRounds = 40, kScoutRounds = 12;
 constexpr double kFreedom = 4;  // of the t distribution that errors are taken to have: stalls are no surprise
+constexpr double kSlower = 0.6;  // what a row counts that took longer than the law says: stalls only add time
 constexpr double kLeastSpread = 2e-3;  // of log(seconds): clocks are no better than that
 
 struct Guess {
@@ -32,8 +33,9 @@ bool varies(std::span<const TrainingRow> rows, double TrainingRow::*field) {
 // One form of the law (of steps or of jobs) on some rows.
 class LawFit {
  public:
-  LawFit(std::span<const TrainingRow> rows, std::span<const double> seconds, bool of_jobs)
-      : rows_(rows.begin(), rows.end()) {
+  LawFit(std::span<const TrainingRow> rows, std::span<const double> seconds, bool of_jobs,
+         const NetworkPrior& network)
+      : rows_(rows.begin(), rows.end()), network_(network) {
     for (const double each : seconds) target_.push_back(std::log(each));
     law_.of_jobs_ = of_jobs;
     choose_numbers();
@@ -107,13 +109,16 @@ class LawFit {
     if (!replicated) return;
     if (any([](const TrainingRow& row) { return row.largest > 1; })) {
       add(TrainingLaw::bus, step_ - 2, 3);
-      add(TrainingLaw::more_bus, -4, 1.5);
+      add(TrainingLaw::more_bus, -3, 1.5);
     }
     add(TrainingLaw::overlap, 0, 1);
     if (!several) return;
     add(TrainingLaw::pair, step_ - 1, 3);
-    add(TrainingLaw::many, 0, 0.3);
-    add(TrainingLaw::jitter, step_ - 4, 2);
+    add(TrainingLaw::many, std::log(network_.many), 0.3);
+    if (network_.jitter)
+      add(TrainingLaw::jitter, step_ + std::log(*network_.jitter), 0.5);
+    else
+      add(TrainingLaw::jitter, step_ - 4, 2);
   }
 
   void scale_of_steps() {
@@ -180,11 +185,13 @@ class LawFit {
     return sum;
   }
 
-  // Minus twice the logarithm of the t density, up to a constant.
+  static double counts(double error) { return error > 0 ? kSlower : 1; }
+
+  // Minus twice the logarithm of the t density, up to a constant, lopsided.
   double cost_of(const Values& error, const Values& at) const {
     double sum = 0;
     for (const double each : error)
-      sum += (kFreedom + 1) * std::log1p(each * each / (kFreedom * spread_ * spread_));
+      sum += counts(each) * (kFreedom + 1) * std::log1p(each * each / (kFreedom * spread_ * spread_));
     return sum + prior_cost(at) + 2 * static_cast<double>(error.size()) * std::log(spread_);
   }
 
@@ -207,7 +214,8 @@ class LawFit {
     }
     matrix.assign(n * n, 0.0), slope.assign(n, 0.0);
     for (std::size_t r = 0; r < error.size(); ++r) {
-      const double weight = (kFreedom + 1) / (kFreedom * spread_ * spread_ + error[r] * error[r]);
+      const double weight =
+          counts(error[r]) * (kFreedom + 1) / (kFreedom * spread_ * spread_ + error[r] * error[r]);
       for (std::size_t i = 0; i < n; ++i) {
         slope[i] += weight * change[i][r] * error[r];
         for (std::size_t j = 0; j <= i; ++j) matrix[i * n + j] += weight * change[i][r] * change[j][r];
@@ -259,6 +267,7 @@ class LawFit {
   }
 
   std::vector<TrainingRow> rows_;
+  NetworkPrior network_;
   std::vector<double> target_;  // log(seconds)
   TrainingLaw law_;
   std::vector<Number> active_;
@@ -267,10 +276,11 @@ class LawFit {
   double spread_ = 0.1;                          // of the errors
 };
 
-void TrainingLaw::fit(std::span<const TrainingRow> rows, std::span<const double> seconds, bool whole_job) {
+void TrainingLaw::fit(std::span<const TrainingRow> rows, std::span<const double> seconds, bool whole_job,
+                      const NetworkPrior& network) {
   TrainingLaw of_steps, of_jobs;
-  const double steps = LawFit(rows, seconds, false).run(of_steps);
-  const double jobs = LawFit(rows, seconds, true).run(of_jobs);
+  const double steps = LawFit(rows, seconds, false, network).run(of_steps);
+  const double jobs = LawFit(rows, seconds, true, network).run(of_jobs);
   // A tie, as of rows that are all alike, goes to what the columns speak of.
   *this = std::abs(steps - jobs) < 1e-6 * (1 + std::abs(steps)) ? (whole_job ? of_jobs : of_steps)
           : steps < jobs                                        ? of_steps

@@ -1,5 +1,6 @@
 // Asks a server something: what the command line uses. Over its Unix socket, or over TCP to this machine (the
-// token would travel in the clear to any other).
+// token would travel in the clear to any other). Knows addresses and tokens; HTTP itself is
+// platform/http_client.h's.
 //
 // Blocking, one connection a question, at most `at_most` for all of it and `most_bytes` of answer. One thread
 // at a time.

@@ -35,7 +35,7 @@
 #include "platform/cpufreq.h"
 #include "platform/topology.h"
 #include "runtime/local/attempt.h"
-#include "runtime/local/gpu_desk.h"
+#include "runtime/local/gpu_allocator.h"
 
 namespace tandem::local {
 
@@ -159,7 +159,7 @@ class LocalWorld final : public control::World {
   platform::CpuFrequency clocks_;
   platform::Descriptor epoll_, wake_;
   std::vector<Node> nodes_;
-  GpuDesk gpus_;
+  GpuAllocator gpus_;
   Moment gpus_looked_after_{};
   std::map<TaskId, std::unique_ptr<Attempted>> attempts_;  // the live ones
   std::vector<pid_t> to_reap_;

@@ -146,6 +146,50 @@ TEST_P(WorldContract, AWakeComesBack) {
   EXPECT_GE(candidate_->world().now().value, seen_.back().at.value);
 }
 
+TEST_P(WorldContract, WhatTheViewSaysIsFreeCanBeHad) {
+  submit(candidate_->well_behaved());
+  const Resources whole{view_.nodes[0].capacity.cores, 0, 1.0};
+  start(0, 1, whole);
+  until<EpochEnded>();
+  // It is asked for again, so that its cores count as free, and then stopped instead.
+  decide(Request{0, 0, whole});
+  decide(Stop{0, 1, "not any more"});
+  ASSERT_EQ(view_.nodes[0].free_cores, whole.cores);
+  start(1, 1, whole);
+  EXPECT_EQ(until<TaskStarted>().task, 1);
+  EXPECT_EQ(count<DecisionRefused>(), 0);
+}
+
+TEST_P(WorldContract, AProgramThatCannotComputeAsItShouldFails) {
+  if (candidate_->folder_of(0).empty()) GTEST_SKIP() << "nothing is run here";
+  const Resources halves{.precision = Precision::bf16};
+  submit(candidate_->well_behaved());
+  start(0, 1, halves);
+  const auto failed = until<TaskFailed>();
+  EXPECT_EQ(failed.failure, Failure::bad_report);
+  EXPECT_NE(failed.detail.find("bf16"), std::string::npos) << failed.detail;
+  view_.jobs[0].spec.program = candidate_->speaker({"--precision"});
+  start(1, 1, halves);
+  EXPECT_EQ(until<EpochEnded>().task, 1);
+}
+
+TEST_P(WorldContract, ProgressShowsThatAProgramDoesNotHangAndNeverGoesBack) {
+  if (candidate_->folder_of(0).empty()) GTEST_SKIP() << "nothing is run here";
+  const auto says = [](const std::string& shares) {
+    return spec::Program{"", "", {"bash", "-c", "for share in " + shares + R"(; do
+        printf '{"type":"progress","share":%s}\n' $share >&"$TANDEM_SOCKET"; sleep 0.4; done
+        printf '{"type":"epoch","metrics":{"value":1}}\n' >&"$TANDEM_SOCKET"; read -r answer <&"$TANDEM_SOCKET")"}};
+  };
+  submit(says("0.2 0.4 0.6 0.8"), 1, Seconds{1});
+  start();
+  EXPECT_EQ(until<EpochEnded>().epoch, 1) << "1.6 s of work, and 1 s without a word is too long";
+  decide(Continue{0, 1, 1});
+  until<TaskEnded>();
+  view_.jobs[0].spec.program = says("0.5 0.2");
+  start(1);
+  EXPECT_EQ(until<TaskFailed>().failure, Failure::bad_report);
+}
+
 TEST_P(WorldContract, ASecondAttemptGoesOnAfterTheFirst) {
   submit(candidate_->well_behaved());
   start();

@@ -10,15 +10,14 @@
 #include <nlohmann/json.hpp>
 
 #include "app/results.h"
+#include "app/worlds.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/session.h"
 #include "control/loop.h"
 #include "control/memory_journal.h"
-#include "measure/task_sensor.h"
 #include "platform/temporary.h"
 #include "report/result_table.h"
-#include "runtime/local/world.h"
 
 namespace tandem::cli {
 namespace fs = std::filesystem;
@@ -76,9 +75,8 @@ int infer(const PredictOptions& options) {
 
   const platform::TemporaryFolder scratch("tandem-infer");
   control::MemoryJournal journal;
-  measure::TaskSensor sensor(sensor_options(job.energy));
-  local::LocalWorld world({.run = scratch.path().filename(), .folder = scratch.path(), .sensor = &sensor});
-  control::Loop loop({world, journal, &sensor, nullptr}, policies());
+  const auto hosted = app::make_scratch_world(scratch.path(), job.energy);
+  control::Loop loop({*hosted.world, journal, hosted.sensor.get(), nullptr}, policies());
   loop.open();
   loop.submit(job);
   loop.run();

@@ -63,6 +63,17 @@ World::World(WorldOptions options, Programs& programs)
   }
 }
 
+control::Capabilities World::capabilities() const {
+  const auto some = [&](auto test) {
+    return std::any_of(options_.nodes.begin(), options_.nodes.end(), test);
+  };
+  control::Capabilities out = kSimulatedCapabilities;
+  out.load = some([](const NodeGroup& group) { return !group.background.empty(); });
+  out.gpus = some([](const NodeGroup& group) { return group.capacity.gpus > 0; });
+  out.gang_gpus = out.gpus;
+  return out;
+}
+
 std::vector<NodeJoined> World::nodes() {
   std::vector<NodeJoined> out;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {

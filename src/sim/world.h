@@ -72,11 +72,16 @@ struct WorldOptions {
   bool open_ended = false;       // jobs come from outside: waiting for nothing is no mistake
 };
 
+// Of any simulated world; GPUs, power and what others use are as its nodes are described.
+inline constexpr control::Capabilities kSimulatedCapabilities{
+    .energy = true, .load = true, .resizes_at_work = true, .gpus = true, .gang_gpus = true};
+
 class World final : public control::Dispatching<Attempted> {
  public:
   // UserError when there are no nodes, or some that cannot be. `programs` must live as long.
   World(WorldOptions, Programs& programs);
 
+  control::Capabilities capabilities() const override;
   Seconds now() override { return now_; }
   std::vector<NodeJoined> nodes() override;
   // Infinity: to the next happening, however far. Empty then: nothing will happen any more. SystemError when

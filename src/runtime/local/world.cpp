@@ -94,6 +94,16 @@ LocalWorld::~LocalWorld() {
   }
 }
 
+control::Capabilities LocalWorld::capabilities() const {
+  control::Capabilities out = kLocalCapabilities;
+  out.energy = options_.sensor != nullptr;
+  out.load = false;  // it would be told by who watches nodes
+  out.gpus = std::any_of(options_.nodes.begin(), options_.nodes.end(),
+                         [](const LocalNode& node) { return !node.gpus.empty(); });
+  out.sets_gpus = out.gpus && options_.set_gpu != nullptr;
+  return out;
+}
+
 Seconds LocalWorld::now() {
   return {std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
 }

@@ -74,12 +74,22 @@ struct LocalOptions {
   bool output_each = false;  // each task's output goes to its own folder, not to the run's
 };
 
+// Of any world on this machine; whether there are GPUs, a sensor or a watch over nodes depends on how it is
+// made.
+inline constexpr control::Capabilities kLocalCapabilities{.here = true,
+                                                          .output = true,
+                                                          .energy = true,
+                                                          .load = true,
+                                                          .resizes_at_work = true,
+                                                          .latency = Seconds{0.02}};
+
 class LocalWorld final : public control::Dispatching<Attempted> {
  public:
   explicit LocalWorld(LocalOptions);
   LocalWorld(const LocalWorld&) = delete;
   ~LocalWorld() override;  // ends everything it started
 
+  control::Capabilities capabilities() const override;
   Seconds now() override;
   std::vector<NodeJoined> nodes() override;
   std::vector<Event> wait(Seconds at_most) override;

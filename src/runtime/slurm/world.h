@@ -105,6 +105,11 @@ struct Attempted {
   const Resources& granted() const { return holds.granted; }  // on each node
 };
 
+// Of any Slurm cluster; GPUs are the site's, and so is whether energy is measured. A job starts within
+// seconds where nobody is before it.
+inline constexpr control::Capabilities kSlurmCapabilities{
+    .output = true, .energy = true, .gpus = true, .gang_gpus = true, .latency = Seconds{2}};
+
 // What an attempt comes to whose job has ended so, and which was not told to stop.
 runtime::Judgement judge(const Ended&, const runtime::Conversation&);
 
@@ -114,6 +119,7 @@ class SlurmWorld final : public control::Dispatching<Attempted> {
   SlurmWorld(const SlurmWorld&) = delete;
   ~SlurmWorld() override;  // ends everything it started
 
+  control::Capabilities capabilities() const override;
   Seconds now() override;
   std::vector<NodeJoined> nodes() override;
   std::vector<Event> wait(Seconds at_most) override;

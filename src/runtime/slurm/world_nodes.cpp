@@ -24,6 +24,13 @@ bool is_loopback(const std::string& address) {
 
 }  // namespace
 
+control::Capabilities SlurmWorld::capabilities() const {
+  control::Capabilities out = kSlurmCapabilities;
+  out.gpus = out.gang_gpus =
+      std::any_of(nodes_.begin(), nodes_.end(), [](const Node& node) { return gpus_of(node.capacity) > 0; });
+  return out;
+}
+
 std::vector<NodeJoined> SlurmWorld::nodes() {
   const auto result = commands_.run_and_wait(sinfo(), kCommandLimit);
   if (!result.well()) throw SystemError("sinfo: " + result.why());

@@ -51,6 +51,8 @@ def declared(statement):
         return found.group(1)
     if found := re.match(r"\s*using\s+(?:namespace\s+)?([\w:]+)", statement):
         return found.group(1).split("::")[-1]
+    if found := re.match(r"[^(=]*?(\w+)\s*(?:\[[^\]]*\]\s*)*=[^=]", statement):
+        return found.group(1)  # a constant, whatever its value calls
     for found in re.finditer(r"([\w:]+)\s*\(", statement):
         if re.fullmatch(r"[A-Z][A-Z_]+", found.group(1)):
             return None  # a macro such as TEST

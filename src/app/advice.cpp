@@ -9,6 +9,7 @@
 
 #include "advise/advice_text.h"
 #include "app/advice_probe.h"
+#include "app/machine_share.h"
 #include "app/past_runs.h"
 #include "app/runs.h"
 #include "base/error.h"
@@ -45,7 +46,13 @@ Learnt learnt_or_probed(store::Store& store, const AdvisedSpec& spec, const Node
   probed = true;
   std::vector<int> jobs{1};
   if (others > 0) jobs.push_back(1 + others);
-  return learn_from(probe_candidates(spec.job.base, candidates, machine, jobs), program, machine, options);
+  const auto share = share_machine("tandem advise");
+  auto learnt =
+      learn_from(probe_candidates(spec.job.base, candidates, machine, jobs), program, machine, options);
+  if (!share.beside.empty())
+    learnt.notes.push_back(
+        fmt::format("the probe ran beside {}: what it timed is slower than it would be alone", share.beside));
+  return learnt;
 }
 
 }  // namespace

@@ -5,11 +5,11 @@
 #include "advise/probe.h"
 #include "app/past_runs.h"
 #include "app/runs.h"
+#include "app/worlds.h"
 #include "base/error.h"
 #include "control/loop.h"
 #include "control/memory_journal.h"
 #include "platform/temporary.h"
-#include "runtime/local/world.h"
 
 namespace tandem::app {
 namespace {
@@ -38,8 +38,8 @@ spec::TrainJob job_to_time(const spec::TrainJob& base, const advise::ProbeSettin
 Metrics timed(const spec::TrainJob& job) {
   const platform::TemporaryFolder scratch("tandem-probe");
   control::MemoryJournal journal;
-  local::LocalWorld world({.run = scratch.path().filename(), .folder = scratch.path()});
-  control::Loop loop({world, journal, nullptr, nullptr}, policies());
+  const auto hosted = make_scratch_world(scratch.path());
+  control::Loop loop({*hosted.world, journal, nullptr, nullptr}, policies());
   loop.open();
   loop.submit(job);
   loop.run();

@@ -14,7 +14,7 @@ struct ExperimentWorld {
   std::string world = "local";
   std::string partition{}, account{}, qos{}, constraint{};  // of every Slurm job
   std::optional<Seconds> time{};                            // limit of each
-  bool here() const { return world == "local"; }
+  bool here() const { return capabilities_of(world).here; }
 };
 
 nlohmann::json json_of(const ExperimentWorld&);

@@ -62,6 +62,11 @@ class WatchedWorld final : public control::World {
   WatchedWorld(std::unique_ptr<control::World> world, NodeWatch watch)
       : world_(std::move(world)), watch_(std::move(watch)) {}
 
+  control::Capabilities capabilities() const override {
+    auto out = world_->capabilities();
+    out.load = true;
+    return out;
+  }
   Seconds now() override { return world_->now(); }
   std::vector<NodeJoined> nodes() override;
   void carry_out(const Decision& decision, const View& view) override { world_->carry_out(decision, view); }

@@ -31,6 +31,7 @@ class PacedWorld final : public control::World {
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         looked_(std::chrono::steady_clock::now()) {}
 
+  control::Capabilities capabilities() const override { return world_.capabilities(); }
   Seconds now() override { return world_.now(); }
   std::vector<NodeJoined> nodes() override { return world_.nodes(); }
   void carry_out(const Decision& decision, const View& view) override { world_.carry_out(decision, view); }
@@ -149,27 +150,50 @@ WatchedNode whole(const platform::Topology& topology) {
   return out;
 }
 
+std::unique_ptr<measure::TaskSensor> sensor_for(const spec::EnergySpec& energy) {
+  measure::SensorOptions sensing{.energy = energy};
+  sensing.around.cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return std::make_unique<measure::TaskSensor>(sensing);
+}
+
+void offer_gpus(const WorldWish& wish, HostedWorld& hosted, local::LocalOptions& options) {
+  if (!wish.here.gpus) return;
+  hosted.gpus = local::MachineGpus::open({.guardian = wish.guardian, .log = wish.folder / "guardian.log"});
+  if (!hosted.gpus) return;
+  if (wish.here.asked)
+    hosted.gpus->offer(options, *wish.here.asked);
+  else
+    hosted.gpus->offer_to_all(options);
+}
+
 HostedWorld local_world(const WorldWish& wish) {
-  local::LocalOptions options{.run = wish.run, .folder = wish.folder, .trainer = wish.trainer};
-  options.output_each = true;
-  options.environment["PATH"] =
-      (::getenv("PATH") ? std::string(::getenv("PATH")) + ":" : "") + wish.programs.string();
+  local::LocalOptions options{.run = wish.run, .folder = wish.folder};
+  if (!wish.trainer.empty()) options.trainer = wish.trainer;
+  options.output_each = wish.here.output_each;
+  options.lanes = wish.here.lanes;
+  if (!wish.programs.empty()) {  // so that scripts find `tandem tell`
+    const char* path = ::getenv("PATH");
+    options.environment["PATH"] = (path && *path ? std::string(path) + ":" : "") + wish.programs.string();
+  }
   HostedWorld out;
-  out.gpus = local::MachineGpus::open({.guardian = wish.guardian, .log = wish.folder / "guardian.log"});
-  if (out.gpus) out.gpus->offer_to_all(options);
+  if (wish.here.sensor) {
+    auto sensor = sensor_for(wish.here.energy);
+    if (wish.here.asked) options.traits.busy = sensor->most_power(wish.here.asked->gpus);
+    options.sensor = sensor.get();
+    out.sensor = std::move(sensor);
+  }
+  offer_gpus(wish, out, options);
   if (!wish.nodes.empty())
     options.nodes = local_nodes(spec::load_cluster(wish.nodes), options.topology, options.topology.memory,
                                 options.gpus.size());
-  measure::SensorOptions sensing{.energy = {}};
-  sensing.around.cores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  out.sensor = std::make_unique<measure::TaskSensor>(sensing);
-  options.sensor = out.sensor.get();
   std::vector<WatchedNode> watched;
   for (const auto& node : options.nodes) watched.push_back({node.cpus, node.memory});
   if (watched.empty()) watched.push_back(whole(options.topology));
   auto world = std::make_unique<local::LocalWorld>(std::move(options));
   out.interrupt = [world = world.get()] { world->interrupt(); };
-  out.world = std::make_unique<WatchedWorld>(std::move(world), NodeWatch(std::move(watched)));
+  out.world = std::move(world);
+  if (wish.here.watched)
+    out.world = std::make_unique<WatchedWorld>(std::move(out.world), NodeWatch(std::move(watched)));
   return out;
 }
 
@@ -183,6 +207,7 @@ class DescribedWorld final : public control::World {
   DescribedWorld(std::unique_ptr<control::World> world, std::map<std::string, Stated> stated)
       : world_(std::move(world)), stated_(std::move(stated)) {}
 
+  control::Capabilities capabilities() const override { return world_->capabilities(); }
   Seconds now() override { return world_->now(); }
   void carry_out(const Decision& decision, const View& view) override { world_->carry_out(decision, view); }
   std::vector<NodeJoined> nodes() override {
@@ -288,23 +313,64 @@ std::vector<sim::NodeGroup> simulated_nodes(const spec::Cluster& cluster) {
   return out;
 }
 
-const std::vector<ChoiceEntry>& worlds() {
-  static const std::vector<ChoiceEntry> table = {
-      {"local", "this machine, whole or split into --nodes"},
-      {"slurm", "a Slurm cluster, as its user; --nodes may state the power and pace of nodes by name"},
-      {"sim", "a simulated cluster (--nodes) whose clock follows the real one (--pace)"},
+namespace {
+
+struct WorldKind {
+  ChoiceEntry entry;
+  control::Capabilities can;
+  HostedWorld (*make)(const WorldWish&);
+};
+
+const std::vector<WorldKind>& kinds() {
+  static const std::vector<WorldKind> table = {
+      {{"local", "this machine, whole or split into --nodes"}, local::kLocalCapabilities, &local_world},
+      {{"slurm", "a Slurm cluster, as its user; --nodes may state the power and pace of nodes by name"},
+       slurm::kSlurmCapabilities,
+       &slurm_world},
+      {{"sim", "a simulated cluster (--nodes) whose clock follows the real one (--pace)"},
+       sim::kSimulatedCapabilities,
+       &simulated_world},
   };
   return table;
 }
 
-HostedWorld make_world(const WorldWish& wish) {
-  if (wish.world == "local") return local_world(wish);
-  if (wish.world == "slurm") return slurm_world(wish);
-  if (wish.world == "sim") return simulated_world(wish);
+const WorldKind& kind_called(const std::string& world) {
+  for (const auto& kind : kinds())
+    if (kind.entry.name == world) return kind;
   std::vector<std::string> names;
-  for (const auto& entry : worlds()) names.push_back(entry.name);
-  throw UserError(fmt::format("there is no world '{}'{}; there are: {}", printable(wish.world, 60),
-                              did_you_mean(wish.world, names), join(names)));
+  for (const auto& kind : kinds()) names.push_back(kind.entry.name);
+  throw UserError(fmt::format("there is no world '{}'{}; there are: {}", printable(world, 60),
+                              did_you_mean(world, names), join(names)));
+}
+
+}  // namespace
+
+const std::vector<ChoiceEntry>& worlds() {
+  static const auto table = [] {
+    std::vector<ChoiceEntry> out;
+    for (const auto& kind : kinds()) out.push_back(kind.entry);
+    return out;
+  }();
+  return table;
+}
+
+control::Capabilities capabilities_of(const std::string& world) {
+  return kind_called(world).can;
+}
+
+HostedWorld make_world(const WorldWish& wish) {
+  return kind_called(wish.world).make(wish);
+}
+
+HostedWorld make_scratch_world(const std::filesystem::path& folder,
+                               const std::optional<spec::EnergySpec>& energy) {
+  WorldWish wish{.run = folder.filename(), .folder = folder};
+  wish.here = {.sensor = energy.has_value(),
+               .energy = energy.value_or(spec::EnergySpec{}),
+               .gpus = false,
+               .output_each = false,
+               .watched = false};
+  return make_world(wish);
 }
 
 }  // namespace tandem::app

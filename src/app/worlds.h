@@ -1,5 +1,6 @@
-// The worlds a server can run in, by name: this machine (whole, or split into nodes), a Slurm cluster, or a
-// simulated one whose clock follows the real one.
+// The worlds a run can have, by name: this machine (whole, or split into nodes), a Slurm cluster, or a
+// simulated one whose clock follows the real one. The one place where worlds are made, with what belongs to
+// them.
 #pragma once
 
 #include <filesystem>
@@ -26,6 +27,17 @@ struct WorldWish {
   std::filesystem::path programs{};  // where Tandem's own programs are
   std::filesystem::path guardian{};  // the program that puts GPU settings back
   double pace = 1;                   // simulated seconds a real one
+  // Of this machine. As it stands: for jobs to come.
+  struct Here {
+    bool sensor = true;         // tasks are measured
+    spec::EnergySpec energy{};  // how
+    bool gpus = true;           // they are handed out
+    std::optional<spec::SystemSpace>
+        asked{};              // the job's, where there is one only: it is checked against them
+    int lanes = 1;            // so many nodes, each of them the whole machine (runtime/local/world.h)
+    bool output_each = true;  // each task's output in its own folder, not in the run's
+    bool watched = true;      // the load of nodes is observed
+  } here{};
   struct {
     std::string partition{}, account{}, qos{}, constraint{};
     std::optional<Seconds> time{};
@@ -42,6 +54,13 @@ struct HostedWorld {
 
 const std::vector<ChoiceEntry>& worlds();
 HostedWorld make_world(const WorldWish&);  // UserError for what cannot be
+// Of the world of this name, before there is one; what it can really do it says itself. UserError as above.
+control::Capabilities capabilities_of(const std::string& world);
+
+// For something short on this machine that is part of no run: no GPUs, no watch; measured where `energy` says
+// how.
+HostedWorld make_scratch_world(const std::filesystem::path& folder,
+                               const std::optional<spec::EnergySpec>& energy = {});
 
 // The nodes of a cluster as this machine can play them. UserError where one has more cores than there are,
 // or all of them together more memory or GPUs.

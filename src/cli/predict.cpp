@@ -9,16 +9,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/machine_share.h"
 #include "app/results.h"
+#include "app/worlds.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/session.h"
 #include "control/loop.h"
 #include "control/memory_journal.h"
-#include "measure/task_sensor.h"
 #include "platform/temporary.h"
 #include "report/result_table.h"
-#include "runtime/local/world.h"
 
 namespace tandem::cli {
 namespace fs = std::filesystem;
@@ -76,9 +76,9 @@ int infer(const PredictOptions& options) {
 
   const platform::TemporaryFolder scratch("tandem-infer");
   control::MemoryJournal journal;
-  measure::TaskSensor sensor(sensor_options(job.energy));
-  local::LocalWorld world({.run = scratch.path().filename(), .folder = scratch.path(), .sensor = &sensor});
-  control::Loop loop({world, journal, &sensor, nullptr}, policies());
+  const auto machine = app::share_machine("tandem infer");
+  const auto hosted = app::make_scratch_world(scratch.path(), job.energy);
+  control::Loop loop({*hosted.world, journal, hosted.sensor.get(), nullptr}, policies());
   loop.open();
   loop.submit(job);
   loop.run();
@@ -96,10 +96,12 @@ int infer(const PredictOptions& options) {
        {"energy_source",
         task.energy_source.empty() ? nlohmann::json(nullptr) : nlohmann::json(task.energy_source)},
        {"cores", options.cores},
-       {"batch", options.batch}});
+       {"batch", options.batch},
+       {"beside", machine.beside.empty() ? nlohmann::json(nullptr) : nlohmann::json(machine.beside)}});
   if (options.json.alone()) return kDone;
   for (const auto& [name, value] : metrics) std::cout << fmt::format("  {:<22} {:.6g}\n", name, value);
   std::cout << fmt::format("  {:<22} {}\n", "energy", energy_text(task));
+  if (!machine.beside.empty()) std::cout << fmt::format("  {:<22} {}\n", "measured beside", machine.beside);
   return kDone;
 }
 

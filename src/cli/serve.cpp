@@ -30,7 +30,7 @@ struct ServeOptions {
 
 // While a server has this machine, `tandem train` and others wait, as for each other.
 std::optional<platform::MachineLock> take_machine(const ServeOptions& options, const std::string& name) {
-  if (options.daemon.world.world != "local") return std::nullopt;
+  if (!app::capabilities_of(options.daemon.world.world).here) return std::nullopt;
   platform::MachineQueue queue(platform::MachineLock::default_file());
   std::string owner;
   auto lock = queue.take(fmt::format("server {} (pid {})", name, ::getpid()), &owner);

@@ -20,7 +20,6 @@
 #include "report/result_table.h"
 #include "report/tune_table.h"
 #include "runtime/local/machine_gpus.h"
-#include "runtime/local/world.h"
 #include "server/daemon.h"
 #include "tune/experiment.h"
 #include "tune/train.h"
@@ -79,11 +78,6 @@ std::optional<platform::MachineLock> wait_for_machine(const std::string& run) {
     ::usleep(200'000);
   }
   return std::nullopt;
-}
-
-std::string with_tandem_in_path() {
-  const char* path = std::getenv("PATH");
-  return (path && *path ? std::string(path) + ":" : "") + own_folder().string();
 }
 
 // What the user must bring is asked for before there is a run.
@@ -171,23 +165,17 @@ void begin_or_go_on(control::Loop& loop, store::Store& store, const JobOfRun& jo
 // This machine; of an experiment with concurrent jobs as so many lanes as its largest point needs.
 app::HostedWorld this_world(const store::RunInfo& run, const JobOfRun& job,
                             const std::filesystem::path& folder) {
-  app::HostedWorld out;
-  auto sensor = std::make_unique<measure::TaskSensor>(sensor_options(job.base.energy));
-  local::LocalOptions local{
-      .run = run.id, .folder = folder, .trainer = trainer_program(), .sensor = sensor.get()};
-  local.environment["PATH"] = with_tandem_in_path();  // so that scripts find `tandem tell`
-  const auto asked = local::gpus_asked_by(job.base, job.tune);
-  local.traits.busy = sensor->most_power(asked.gpus);
-  out.sensor = std::move(sensor);
-  out.gpus = local::MachineGpus::open({.guardian = guardian_program(), .log = folder / "guardian.log"});
-  if (out.gpus) {
-    out.gpus->offer(local, asked);
+  app::WorldWish wish{.run = run.id, .folder = folder, .trainer = trainer_program()};
+  wish.programs = own_folder();
+  wish.guardian = guardian_program();
+  wish.here = {.energy = job.base.energy,
+               .asked = local::gpus_asked_by(job.base, job.tune),
+               .lanes = run.kind == "characterize" ? lanes_for(*job.tune) : 1,
+               .output_each = false,
+               .watched = false};
+  auto out = app::make_world(wish);
+  if (out.gpus)
     for (const auto& note : out.gpus->notes()) std::cerr << "tandem: " << note << "\n";
-  }
-  if (run.kind == "characterize") local.lanes = lanes_for(*job.tune);
-  auto world = std::make_unique<local::LocalWorld>(std::move(local));
-  out.interrupt = [world = world.get()] { world->interrupt(); };
-  out.world = std::move(world);
   return out;
 }
 

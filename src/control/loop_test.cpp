@@ -29,6 +29,7 @@ class Simple final : public Policy {
 class ScriptedWorld final : public World {
  public:
   explicit ScriptedWorld(MemoryJournal& journal) : journal_(journal) {}
+  Capabilities capabilities() const override { return {}; }
   Seconds now() override { return {clock_ += 1}; }
   std::vector<NodeJoined> nodes() override { return {{0, "here", {1, 0, 1.0}}}; }
   std::vector<Event> reconcile(const View& view) override {

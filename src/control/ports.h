@@ -13,6 +13,22 @@
 
 namespace tandem::control {
 
+// What a world can do, for those who set one up and speak of it: a server, the command line. Policies never
+// see it; what they need is in the nodes' capacities, in events and in refusals. tests/contract holds every
+// world to what it says.
+struct Capabilities {
+  bool here = false;             // its programs run on this machine: who uses it takes the machine's lock
+  bool output = false;           // what programs print is kept
+  bool energy = false;           // joules can come with events, from the world itself or by a Sensor
+  bool load = false;             // it says what others use of nodes (NodeObserved)
+  bool resizes_at_work = false;  // any program; others go on from their checkpoint, or are not resized
+  bool gpus = false;             // some node has GPUs to hand out
+  bool gang_gpus = false;        // to tasks of several processes, too
+  bool sets_gpus = false;        // their power and clocks
+  Seconds latency{};             // between a Start and its program, about, where nobody is before it
+  bool operator==(const Capabilities&) const = default;
+};
+
 // Carries decisions out and reports what happened. Owns time: `now` and waiting. One thread uses it.
 //
 // Contract (tests/contract): every Start, Resize, Stop, TakeCheckpoint and Wake ends in exactly one outcome
@@ -21,6 +37,7 @@ namespace tandem::control {
 class World {
  public:
   virtual ~World() = default;
+  virtual Capabilities capabilities() const = 0;  // with the nodes it has
   virtual Seconds now() = 0;
   // The nodes there are; called once, first.
   virtual std::vector<NodeJoined> nodes() = 0;

@@ -73,15 +73,19 @@ std::vector<std::uint32_t> Round::all_ranked(TaskId id, const TaskWish& wish) {
 }
 
 void Round::go_on() {
+  const auto take_cores = [&](const TaskView& t) {
+    Amount cores;
+    cores.milli_cores = t.granted.cores * std::int64_t{1000};
+    return cluster_.pools[cluster_.type_of(t)].take_there(cores, cluster_.shares_of(t));
+  };
+  // For the view the cores of a task are free once it is asked for again. One that was not held goes on at
+  // once, so that they are nobody else's.
+  const auto goes_on = [&](const TaskView& t) { return t.alive && !wanted_no_more(view_, t); };
+  for (const TaskId id : view_.waiting)
+    if (const auto& t = task(id); goes_on(t) && !t.parked && t.cores_held == 0) take_cores(t);
   for (const TaskId id : view_.waiting) {
     const auto& t = task(id);
-    if (!t.alive || wanted_no_more(view_, t)) continue;
-    if (t.parked) {
-      auto& pool = cluster_.pools[cluster_.type_of(t)];
-      Amount cores;
-      cores.milli_cores = t.granted.cores * std::int64_t{1000};
-      if (!pool.take_there(cores, cluster_.shares_of(t))) continue;
-    }
+    if (!goes_on(t) || (t.parked && !take_cores(t))) continue;
     if (const Resources next = goes_on_with(t); t.parked || !(next == t.granted))
       out_.push_back(Resize{id, t.attempt, next});
     out_.push_back(Continue{id, t.attempt, t.reported()});

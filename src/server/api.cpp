@@ -229,15 +229,16 @@ class Api {
       throw UserError(
           "system.gpu_memory: a server hands out whole GPUs, which nobody shares; leave it out, or "
           "share them among the trials of one search with `tandem tune` on that machine");
-    if (asked.gpus > 0 && job.nodes > 1 && parts_.world == "local")
+    if (asked.gpus > 0 && job.nodes > 1 && !parts_.can.gang_gpus)
       throw UserError(
-          "system.nodes: jobs of several nodes get no GPUs on this machine (--world local); leave "
-          "system.gpus or system.nodes out");
+          fmt::format("system.nodes: jobs of several nodes get no GPUs {}; leave system.gpus or "
+                      "system.nodes out",
+                      parts_.can.here ? "on this machine (--world local)" : "in the world " + parts_.world));
     if (parts_.gpus) return parts_.gpus->check(asked);
     if (asked.gpu_power.empty() && asked.gpu_clock.empty()) return {};
-    return {fmt::format("its GPUs stay as they are: system.gpu_power and gpu_clock are not set {}",
-                        parts_.world == "local" ? "where NVML shows none (`tandem doctor`)"
-                                                : "in the world " + parts_.world)};
+    return {fmt::format(
+        "its GPUs stay as they are: system.gpu_power and gpu_clock are not set {}",
+        parts_.can.here ? "where NVML shows none (`tandem doctor`)" : "in the world " + parts_.world)};
   }
 
   JobId submit(const std::string& text, const std::string& folder, const std::string& file,

@@ -33,7 +33,9 @@ struct ApiParts {
   control::Loop& loop;
   store::Store& store;
   std::string run;
-  std::string world, policy;
+  std::string world;          // its name
+  control::Capabilities can;  // of it
+  std::string policy;
   std::filesystem::path folder;  // the run's: task-N/output.log
   const place::Scheduler& scheduler;
   const local::MachineGpus* gpus;  // null: the world has none that Tandem hands out

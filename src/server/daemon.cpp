@@ -39,10 +39,11 @@ json spec_of(const DaemonOptions& options) {
 // The run of this name, or a new one.
 store::RunInfo run_of(store::Store& store, const DaemonOptions& options) {
   const auto policy = place::parse_policy(options.policy);  // a wrong one is told before there is a run
-  if (policy.infra && options.world.world == "slurm")
-    throw UserError(
-        "policy infra places by what others use of each node, and of Slurm's nodes nobody watches that yet: "
-        "use it with --world local or sim, or another policy here");
+  if (policy.infra && !capabilities_of(options.world.world).load)
+    throw UserError(fmt::format(
+        "policy infra places by what others use of each node, and of {}'s nodes nobody watches that yet: "
+        "use it with --world local or sim, or another policy here",
+        options.world.world));
   const json wanted = spec_of(options);
   for (const auto& run : store.runs()) {
     if (run.kind != "serve" || run.name != options.name) continue;
@@ -173,8 +174,9 @@ class Daemon::Impl {
     options.socket = socket_file(store, options_.name);
     options.wake = hosted_.interrupt;
     http_.emplace(std::move(options),
-                  make_router({*loop_, store, run_.id, options_.world.world, options_.policy, folder,
-                               scheduler, hosted_.gpus.get(), options_.catalogue, log_, metrics_, wall()}),
+                  make_router({*loop_, store, run_.id, options_.world.world, hosted_.world->capabilities(),
+                               options_.policy, folder, scheduler, hosted_.gpus.get(), options_.catalogue,
+                               log_, metrics_, wall()}),
                   Token::load_or_create(token_file(store)), log_, metrics_);
     json addresses = json::array();
     for (const auto& address : http_->addresses()) addresses.push_back(text(address));

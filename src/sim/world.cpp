@@ -48,9 +48,6 @@ World::World(WorldOptions options, Programs& programs)
     for (int i = 0; i < group.count; ++i) {
       Node& node = nodes_.emplace_back();
       node.group = static_cast<std::uint32_t>(energy_sources_.size() - 1);
-      node.free_cores = group.capacity.cores;
-      node.free_memory = group.capacity.memory;
-      node.free_gpus = group.capacity.gpus;
       if (group.power) node.power = NodePower(group.power->idle, now_);
     }
   }
@@ -59,9 +56,22 @@ World::World(WorldOptions options, Programs& programs)
     throw UserError(fmt::format("an outage of node {} is listed, but the last of the {} nodes is node {}",
                                 options_.failures.nodes_named() - 1, nodes_.size(), nodes_.size() - 1));
   for (std::size_t id = 0; id < nodes_.size(); ++id) {
+    const auto node = static_cast<NodeId>(id);
+    ledger_.set_node(node, name_of(node), group_of(node).capacity);
     plan_outage(static_cast<NodeId>(id));
     plan_background(static_cast<NodeId>(id));
   }
+}
+
+control::Capabilities World::capabilities() const {
+  const auto some = [&](auto test) {
+    return std::any_of(options_.nodes.begin(), options_.nodes.end(), test);
+  };
+  control::Capabilities out = kSimulatedCapabilities;
+  out.load = some([](const NodeGroup& group) { return !group.background.empty(); });
+  out.gpus = some([](const NodeGroup& group) { return group.capacity.gpus > 0; });
+  out.gang_gpus = out.gpus;
+  return out;
 }
 
 std::vector<NodeJoined> World::nodes() {
@@ -83,78 +93,21 @@ std::vector<NodeGroup> nodes_of(const View& view) {
 
 // ---- decisions ----
 
-struct World::Carry {
-  World& world;
-  const View& view;
-  DecisionId id;
-
-  // A command for an attempt that is over is refused, unless its end has already answered it.
-  void refuse_late() const {
-    if (view.open.contains(id)) world.refuse(id, "that attempt is over");
-  }
-
-  void operator()(const Start& d) const { world.start(id, d, view); }
-  void operator()(const Resize& d) const {
-    if (Attempted* a = world.find(d.task, d.attempt))
-      world.resize(id, *a, d, view);
-    else
-      refuse_late();
-  }
-  void operator()(const Continue& d) const {
-    // One that was to be resized first, and was not, waits on: the refusal is on its way.
-    if (Attempted* a = world.find(d.task, d.attempt);
-        a && !a->told_to_stop && d.epoch == a->last_epoch && a->cores > 0)
-      world.answer(*a, view);
-  }
-  void operator()(const Hold& d) const {
-    if (Attempted* a = world.find(d.task, d.attempt)) world.hold(*a);
-  }
-  void operator()(const TakeCheckpoint& d) const {
-    Attempted* a = world.find(d.task, d.attempt);
-    if (!a)
-      refuse_late();
-    else if (!a->keeps_checkpoints)
-      world.refuse(id, "the program keeps no checkpoints");
-    else if (a->checkpoint_asked)
-      world.refuse(id, "a checkpoint is being taken already");
-    else
-      a->checkpoint_asked = id;
-  }
-  void operator()(const Stop& d) const {
-    if (Attempted* a = world.find(d.task, d.attempt))
-      world.stop(*a);
-    else
-      refuse_late();
-  }
-  void operator()(const Wake& d) const { world.wakes_.emplace(d.at.value, id); }
-  void operator()(const Request&) const {}
-  void operator()(const Release&) const {}
-  void operator()(const Learn&) const {}
-  void operator()(const Retune&) const { world.refuse(id, "GPUs cannot be set here"); }
-  void operator()(const FinishJob&) const {}
-};
-
-void World::carry_out(const Decision& decision, const View& view) {
-  std::visit(Carry{*this, view, decision.id}, decision.body);
-}
-
 void World::start(DecisionId id, const Start& d, const View& view) {
   if (const Attempted* there = attempt_of(d.task)) {
     if (there->number != d.attempt) refuse(id, "an earlier attempt of the task is still there");
     return;  // the same command again
   }
-  if (const std::string why = why_not(d); !why.empty()) {
-    refuse(id, why);
-    return;
-  }
+  std::vector<NodeId> all{d.node};
+  all.insert(all.end(), d.more.begin(), d.more.end());
+  if (const std::string why = why_not(all, d.granted); !why.empty()) return refuse(id, why);
+  control::Holding holds;
+  if (const std::string why = ledger_.start(holds, all, d.granted); !why.empty()) return refuse(id, why);
   const TaskView& task = view.tasks.at(static_cast<std::size_t>(d.task));
   Attempted& a = take_slot(d.task);
   a.number = d.attempt;
-  sit_down(a, d.node);
-  for (const NodeId node : d.more) sit_down(a, node);
-  take(a, d.granted);
-  a.granted = d.granted;
-  a.cores = d.granted.cores;
+  a.holds = std::move(holds);
+  for (const NodeId node : a.holds.nodes) sit_down(a, node);
 
   const ProgramRun run = run_of(a, view);
   a.program = programs_.start(run);
@@ -175,18 +128,10 @@ void World::start(DecisionId id, const Start& d, const View& view) {
 }
 
 void World::resize(DecisionId id, Attempted& a, const Resize& d, const View& view) {
-  for (const auto& part : a.parts)
-    if (const std::string why =
-            why_not(part.node, d.granted, {a.cores, a.granted.memory, 1.0, a.granted.gpus});
-        !why.empty()) {
-      refuse(id, why);
-      return;
-    }
+  std::string why = why_not(a.holds.nodes, d.granted);
   const double progress = a.progress(now_);
-  take(a, {d.granted.cores - a.cores, d.granted.memory - a.granted.memory, 1.0,
-           d.granted.gpus - a.granted.gpus});
-  a.cores = d.granted.cores;
-  a.granted = d.granted;
+  if (why.empty()) why = ledger_.resize(a.holds, d.granted);
+  if (!why.empty()) return refuse(id, why);
   say(SystemChanged{a.task, a.number, id, d.granted});
   if (a.doing == Doing::starting || a.doing == Doing::saving || a.doing == Doing::training)
     prepare_epoch(a, view);
@@ -198,8 +143,9 @@ void World::resize(DecisionId id, Attempted& a, const Resize& d, const View& vie
   draw_power(a);
 }
 
-void World::answer(Attempted& a, const View& view) {
-  if (a.doing != Doing::waiting) return;
+void World::go_on(Attempted& a, const Continue& d, const View& view) {
+  // One that was to be resized first, and was not, waits on: the refusal is on its way.
+  if (a.told_to_stop || d.epoch != a.last_epoch || a.holds.lent || a.doing != Doing::waiting) return;
   a.stretch_from = now_;
   a.stall_at = now_ + a.stall_after;
   prepare_epoch(a, view);
@@ -212,7 +158,7 @@ void World::answer(Attempted& a, const View& view) {
 // Only a task that waits for an answer: one at work keeps its cores until it reports.
 void World::hold(Attempted& a) {
   if (a.doing != Doing::waiting || a.told_to_stop) return;
-  take(a, {-std::exchange(a.cores, 0), 0, 1.0, 0});
+  ledger_.lend_cores(a.holds);
 }
 
 void World::stop(Attempted& a) {
@@ -240,7 +186,7 @@ ProgramRun World::run_of(const Attempted& a, const View& view) const {
           job,
           task.trial ? task.trial->hyper : job.hyper,
           task.trial ? task.trial->epochs : job.epochs,
-          a.granted,
+          a.granted(),
           group_of(a.parts.front().node).type,
           static_cast<int>(a.parts.size()),
           task.drop};
@@ -265,27 +211,12 @@ std::vector<Event> World::reconcile(const View& view) {
 
 // ---- small things ----
 
-std::string World::why_not(NodeId id, const Resources& granted, const Resources& held) const {
-  if (id < 0 || static_cast<std::size_t>(id) >= nodes_.size()) return fmt::format("there is no node {}", id);
-  const Node& node = nodes_[static_cast<std::size_t>(id)];
-  if (!node.up) return name_of(id) + " is down";
+// Beside what the ledger says.
+std::string World::why_not(const std::vector<NodeId>& nodes, const Resources& granted) const {
   if (!(granted.speed > 0) || !(granted.speed <= 1))
     return fmt::format("a speed of {:.0f} % cannot be set", granted.speed * 100);
-  if (granted.cores < 1 || granted.cores - held.cores > node.free_cores ||
-      granted.memory - held.memory > node.free_memory || granted.gpus - held.gpus > node.free_gpus)
-    return fmt::format("{} asked for, but only {} cores, {} and {} GPUs more are free on {}", text(granted),
-                       node.free_cores, text_bytes(node.free_memory), node.free_gpus, name_of(id));
-  return "";
-}
-
-std::string World::why_not(const Start& d) const {
-  std::vector<NodeId> all{d.node};
-  all.insert(all.end(), d.more.begin(), d.more.end());
-  for (const NodeId node : all) {
-    if (std::string why = why_not(node, d.granted, {0, 0, 1.0, 0}); !why.empty()) return why;
-    if (std::count(all.begin(), all.end(), node) > 1)
-      return name_of(node) + " is named twice: a gang has one process a node";
-  }
+  for (const NodeId id : nodes)
+    if (ledger_.knows(id) && !nodes_[static_cast<std::size_t>(id)].up) return name_of(id) + " is down";
   return "";
 }
 
@@ -337,19 +268,9 @@ void World::sit_down(Attempted& a, NodeId id) {
   node.tasks.push_back(slot_of(a));
 }
 
-// On each of its nodes; less than nothing gives back.
-void World::take(Attempted& a, const Resources& more) {
-  for (const auto& part : a.parts) {
-    Node& node = node_of(part);
-    node.free_cores -= more.cores;
-    node.free_memory -= more.memory;
-    node.free_gpus -= more.gpus;
-  }
-}
-
 void World::release(Attempted& a) {
   const Slot slot = slot_of(a);
-  take(a, {-a.cores, -a.granted.memory, 1.0, -a.granted.gpus});
+  ledger_.end(a.holds);
   for (auto& part : a.parts) {
     Node& node = node_of(part);
     part.claim.rest(node.power, now_);

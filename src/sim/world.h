@@ -35,7 +35,8 @@
 #include <utility>
 #include <vector>
 
-#include "control/ports.h"
+#include "control/dispatch.h"
+#include "control/ledger.h"
 #include "sim/failures.h"
 #include "sim/heap.h"
 #include "sim/power.h"
@@ -71,14 +72,18 @@ struct WorldOptions {
   bool open_ended = false;       // jobs come from outside: waiting for nothing is no mistake
 };
 
-class World final : public control::World {
+// Of any simulated world; GPUs, power and what others use are as its nodes are described.
+inline constexpr control::Capabilities kSimulatedCapabilities{
+    .energy = true, .load = true, .resizes_at_work = true, .gpus = true, .gang_gpus = true};
+
+class World final : public control::Dispatching<Attempted> {
  public:
   // UserError when there are no nodes, or some that cannot be. `programs` must live as long.
   World(WorldOptions, Programs& programs);
 
+  control::Capabilities capabilities() const override;
   Seconds now() override { return now_; }
   std::vector<NodeJoined> nodes() override;
-  void carry_out(const Decision&, const View&) override;
   // Infinity: to the next happening, however far. Empty then: nothing will happen any more. SystemError when
   // the loop keeps waiting although nothing will.
   std::vector<Event> wait(Seconds at_most) override;
@@ -90,13 +95,9 @@ class World final : public control::World {
   Joules unclaimed();
 
  private:
-  struct Carry;  // visits decisions
   using Slot = std::uint32_t;
   struct Node {
     std::uint32_t group = 0;
-    int free_cores = 0;
-    Bytes free_memory = 0;
-    int free_gpus = 0;
     bool up = true;
     Outage outage{};  // the present or next one
     NodePower power{};
@@ -105,11 +106,16 @@ class World final : public control::World {
   };
   using Waking = std::pair<double, DecisionId>;
 
-  void start(DecisionId, const Start&, const View&);
-  void resize(DecisionId, Attempted&, const Resize&, const View&);
-  void answer(Attempted&, const View&);
-  void hold(Attempted&);
-  void stop(Attempted&);
+  Attempted* find(tandem::TaskId, Attempt) override;
+  void start(DecisionId, const Start&, const View&) override;
+  void resize(DecisionId, Attempted&, const Resize&, const View&) override;
+  void go_on(Attempted&, const Continue&, const View&) override;
+  void hold(Attempted&) override;
+  void lend_cores(Attempted& a) override { hold(a); }
+  void stop(Attempted&) override;
+  Checkpoints checkpoints(Attempted& a) override { return {a.keeps_checkpoints, a.checkpoint_asked}; }
+  void wake_at(Seconds at, DecisionId id) override { wakes_.emplace(at.value, id); }
+  void refuse(DecisionId, const std::string& reason) override;
 
   void prepare_epoch(Attempted&, const View&);
   void begin(Attempted&, Doing, Seconds lasts);
@@ -128,7 +134,6 @@ class World final : public control::World {
   void end(Attempted&);
   void release(Attempted&);
   void sit_down(Attempted&, NodeId);
-  void take(Attempted&, const Resources& more);
 
   void plan_outage(NodeId);
   void happens_to_node(NodeId);
@@ -141,14 +146,11 @@ class World final : public control::World {
   const NodeGroup& group_of(NodeId) const;
   std::string name_of(NodeId) const;
   NodeJoined joined(NodeId, const Resources& capacity) const;
-  std::string why_not(NodeId, const Resources& granted, const Resources& held) const;
-  std::string why_not(const Start&) const;
+  std::string why_not(const std::vector<NodeId>&, const Resources&) const;
   ProgramRun run_of(const Attempted&, const View&) const;
   Attempted* attempt_of(tandem::TaskId);
-  Attempted* find(tandem::TaskId, Attempt);
   Attempted& take_slot(tandem::TaskId);
   Slot slot_of(const Attempted& a) const { return slot_of_task_[static_cast<std::size_t>(a.task)]; }
-  void refuse(DecisionId, const std::string& reason);
   void say(EventBody);
 
   WorldOptions options_;
@@ -156,6 +158,7 @@ class World final : public control::World {
   Seconds now_;
   std::vector<std::string> energy_sources_;  // by group
   std::vector<Node> nodes_;
+  control::Ledger ledger_;           // one that is down keeps its room: nothing is started there
   std::vector<Attempted> attempts_;  // slots; used again
   std::vector<Slot> free_slots_;
   std::vector<Slot> slot_of_task_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "control/ledger.h"
 #include "event/event.h"
 #include "sim/power.h"
 #include "sim/programs.h"
@@ -31,8 +32,7 @@ struct Attempted {
   tandem::TaskId task = 0;
   Attempt number = 1;
   std::vector<Part> parts{};  // rank 0 first
-  Resources granted{};        // on each of its nodes
-  int cores = 0;              // its own now, on each: 0 while it is held
+  control::Holding holds{};   // of each of its nodes
   ProgramStart program{};
   ProgramEpoch epoch{};             // the one at work, or to come
   std::int64_t epochs = 1;          // the most it may run
@@ -50,6 +50,9 @@ struct Attempted {
   double done = 0;  // of the epoch, before `doing_since`
   Seconds stretch_from{}, startup{};
   Seconds stall_after{600}, stall_at{};
+
+  const Resources& granted() const { return holds.granted; }
+  int cores() const { return holds.lent ? 0 : holds.granted.cores; }  // its own now: 0 while it is held
 
   // Share of the epoch that is done.
   double progress(Seconds now) const {

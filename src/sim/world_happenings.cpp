@@ -133,11 +133,11 @@ void World::go_on(Attempted& a) {
     begin(a, Doing::ending, std::min(a.program.ending, options_.grace));
   } else if (!a.plain && a.last_epoch >= a.epochs) {
     begin(a, Doing::ending, a.program.ending);
-  } else if (a.granted.memory > 0 && a.epoch.memory > a.granted.memory) {
+  } else if (a.granted().memory > 0 && a.epoch.memory > a.granted().memory) {
     fail(a, Failure::out_of_memory,
          fmt::format(
              "it needed more than its memory limit of {}; raise system.memory, or make batches smaller",
-             text_bytes(a.granted.memory)));
+             text_bytes(a.granted().memory)));
   } else {
     begin(a, Doing::training, a.epoch.seconds);
   }
@@ -183,15 +183,15 @@ void World::end(Attempted& a) {
 // ---- power ----
 
 void World::draw_power(Attempted& a) {
-  const double busy = a.doing == Doing::training ? a.epoch.busy * a.cores : 1;
+  const double busy = a.doing == Doing::training ? a.epoch.busy * a.cores() : 1;
   for (auto& part : a.parts) {
     const NodeGroup& group = group_of(part.node);
     if (!group.power) continue;
     NodePower& power = node_of(part).power;
-    if (a.doing == Doing::waiting || a.cores == 0)
+    if (a.doing == Doing::waiting || a.cores() == 0)
       part.claim.rest(power, now_);
     else
-      part.claim.work(power, {busy, group.power->added(busy, group.capacity.cores, a.granted.speed)}, now_);
+      part.claim.work(power, {busy, group.power->added(busy, group.capacity.cores, a.granted().speed)}, now_);
   }
 }
 

@@ -1,85 +1,14 @@
-// What every world must do (DESIGN section 1). A new world adds a factory at the end and passes unchanged.
+// What every world must do (DESIGN section 1). A new world adds a candidate (candidates_testing.h) and passes
+// unchanged.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <array>
-#include <filesystem>
 #include <fstream>
 
-#include "control/ports.h"
-#include "platform/temporary.h"
-#include "runtime/local/world.h"
-#include "runtime/slurm/cluster_testing.h"
-#include "runtime/slurm/world.h"
-#include "sim/programs_testing.h"
-#include "sim/world.h"
+#include "tests/contract/candidates_testing.h"
 
 namespace tandem {
 namespace {
-
-// A world under test, and how to say in it "a program that does this".
-struct Candidate {
-  virtual ~Candidate() = default;
-  virtual std::string missing() { return ""; }  // why it cannot be tested here
-  virtual control::World& world() = 0;
-  virtual spec::Program well_behaved() = 0;   // reports each epoch, keeps checkpoints
-  virtual spec::Program hanging() = 0;        // starts, never reports
-  virtual spec::Program losing_rank_1() = 0;  // as a gang: its rank 1 dies
-  // What the program of a task wrote; empty where nothing is run.
-  virtual std::filesystem::path folder_of(TaskId) { return {}; }
-};
-
-using Factory = std::unique_ptr<Candidate> (*)();
-
-class WorldContract : public testing::TestWithParam<Factory> {
- protected:
-  WorldContract() : candidate_(GetParam()()) {
-    if (!candidate_->missing().empty()) return;
-    for (const auto& node : candidate_->world().nodes()) view_.apply(Event{Seconds{1}, node});
-  }
-  void SetUp() override {
-    if (const auto why = candidate_->missing(); !why.empty()) GTEST_SKIP() << why;
-  }
-  void submit(spec::Program program, std::int64_t epochs = 3, Seconds stall = Seconds{60}) {
-    spec::TrainJob job;
-    job.program = std::move(program);
-    job.epochs = epochs;
-    job.limits.stall = stall;
-    view_.apply(Event{Seconds{1}, JobSubmitted{static_cast<JobId>(view_.jobs.size()), job}});
-  }
-  DecisionId decide(DecisionBody body) {
-    const Decision decision{view_.next_decision, std::move(body)};
-    view_.apply(decision);
-    candidate_->world().carry_out(decision, view_);
-    return decision.id;
-  }
-  void start(TaskId task = 0, Attempt attempt = 1, Resources granted = {}) {
-    decide(Request{task, 0, granted});
-    decide(Start{task, attempt, 0, granted});
-  }
-  // All events until one of this kind came.
-  template <class Kind>
-  Kind until() {
-    for (int rounds = 0; rounds < 600; ++rounds)
-      for (auto& event : candidate_->world().wait(Seconds{0.1})) {
-        view_.apply(event);
-        seen_.push_back(event);
-        if (const auto* found = std::get_if<Kind>(&event.body)) return *found;
-      }
-    ADD_FAILURE() << "waited a minute for nothing";
-    return {};
-  }
-  template <class Kind>
-  int count() const {
-    int n = 0;
-    for (const auto& event : seen_) n += std::holds_alternative<Kind>(event.body);
-    return n;
-  }
-
-  std::unique_ptr<Candidate> candidate_;
-  View view_;
-  std::vector<Event> seen_;
-};
 
 TEST_P(WorldContract, AStartHasOneOutcomeAndEpochsComeInOrder) {
   submit(candidate_->well_behaved());
@@ -217,6 +146,50 @@ TEST_P(WorldContract, AWakeComesBack) {
   EXPECT_GE(candidate_->world().now().value, seen_.back().at.value);
 }
 
+TEST_P(WorldContract, WhatTheViewSaysIsFreeCanBeHad) {
+  submit(candidate_->well_behaved());
+  const Resources whole{view_.nodes[0].capacity.cores, 0, 1.0};
+  start(0, 1, whole);
+  until<EpochEnded>();
+  // It is asked for again, so that its cores count as free, and then stopped instead.
+  decide(Request{0, 0, whole});
+  decide(Stop{0, 1, "not any more"});
+  ASSERT_EQ(view_.nodes[0].free_cores, whole.cores);
+  start(1, 1, whole);
+  EXPECT_EQ(until<TaskStarted>().task, 1);
+  EXPECT_EQ(count<DecisionRefused>(), 0);
+}
+
+TEST_P(WorldContract, AProgramThatCannotComputeAsItShouldFails) {
+  if (candidate_->folder_of(0).empty()) GTEST_SKIP() << "nothing is run here";
+  const Resources halves{.precision = Precision::bf16};
+  submit(candidate_->well_behaved());
+  start(0, 1, halves);
+  const auto failed = until<TaskFailed>();
+  EXPECT_EQ(failed.failure, Failure::bad_report);
+  EXPECT_NE(failed.detail.find("bf16"), std::string::npos) << failed.detail;
+  view_.jobs[0].spec.program = candidate_->speaker({"--precision"});
+  start(1, 1, halves);
+  EXPECT_EQ(until<EpochEnded>().task, 1);
+}
+
+TEST_P(WorldContract, ProgressShowsThatAProgramDoesNotHangAndNeverGoesBack) {
+  if (candidate_->folder_of(0).empty()) GTEST_SKIP() << "nothing is run here";
+  const auto says = [](const std::string& shares) {
+    return spec::Program{"", "", {"bash", "-c", "for share in " + shares + R"(; do
+        printf '{"type":"progress","share":%s}\n' $share >&"$TANDEM_SOCKET"; sleep 0.4; done
+        printf '{"type":"epoch","metrics":{"value":1}}\n' >&"$TANDEM_SOCKET"; read -r answer <&"$TANDEM_SOCKET")"}};
+  };
+  submit(says("0.2 0.4 0.6 0.8"), 1, Seconds{1});
+  start();
+  EXPECT_EQ(until<EpochEnded>().epoch, 1) << "1.6 s of work, and 1 s without a word is too long";
+  decide(Continue{0, 1, 1});
+  until<TaskEnded>();
+  view_.jobs[0].spec.program = says("0.5 0.2");
+  start(1);
+  EXPECT_EQ(until<TaskFailed>().failure, Failure::bad_report);
+}
+
 TEST_P(WorldContract, ASecondAttemptGoesOnAfterTheFirst) {
   submit(candidate_->well_behaved());
   start();
@@ -319,99 +292,6 @@ TEST_P(GangContract, AStopEndsAllOfItAndTheNextAttemptGoesOn) {
   decide(Continue{0, 2, 2});
   until<TaskEnded>();
   EXPECT_EQ(count<TaskFailed>(), 0);
-}
-
-// ---- worlds ----
-
-struct LocalCandidate final : Candidate {
-  explicit LocalCandidate(std::vector<local::LocalNode> nodes = {})
-      : world_({.run = "contract-" + std::to_string(::getpid()),
-                .folder = folder_.path(),
-                .grace = Seconds{0.2},
-                .nodes = std::move(nodes)}) {}
-  control::World& world() override { return world_; }
-  spec::Program losing_rank_1() override {
-    return {"", "", {SPEAKER, "--hang-at", "1", "--crash-rank", "1"}};
-  }
-  std::filesystem::path folder_of(TaskId task) override {
-    return folder_.path() / ("task-" + std::to_string(task));
-  }
-  spec::Program well_behaved() override { return {"", "", {SPEAKER}}; }
-  spec::Program hanging() override { return {"", "", {SPEAKER, "--hang-at", "1"}}; }
-
-  platform::TemporaryFolder folder_;
-  local::LocalWorld world_;
-};
-
-std::unique_ptr<Candidate> make_local() {
-  return std::make_unique<LocalCandidate>();
-}
-
-// This machine as two nodes, which share its CPUs where there are too few.
-std::unique_ptr<Candidate> make_two_local() {
-  const auto cpus = platform::Topology::detect().cpus;
-  return std::make_unique<LocalCandidate>(std::vector<local::LocalNode>{
-      {"a", "half", {cpus.front().id}, kGiB}, {"b", "half", {cpus.back().id}, kGiB}});
-}
-
-// The same program, simulated.
-struct SimulatedCandidate final : Candidate {
-  explicit SimulatedCandidate(int nodes = 1) : world_({.nodes = {alike(nodes)}}, programs_) {}
-  static sim::NodeGroup alike(int nodes) {
-    return {.name = "simulated", .capacity = {4, 16 * kGiB, 1.0}, .count = nodes};
-  }
-  spec::Program losing_rank_1() override { return {"", "", {"speaker", "--crash-at", "1"}}; }
-  control::World& world() override { return world_; }
-  spec::Program well_behaved() override { return {"", "", {"speaker"}}; }
-  spec::Program hanging() override { return {"", "", {"speaker", "--hang-at", "1"}}; }
-
-  sim::Speaker programs_;
-  sim::World world_;
-};
-
-std::unique_ptr<Candidate> make_simulated() {
-  return std::make_unique<SimulatedCandidate>();
-}
-
-std::unique_ptr<Candidate> make_two_simulated() {
-  return std::make_unique<SimulatedCandidate>(2);
-}
-
-// The same program again, as jobs of a real Slurm on loopback.
-struct SlurmCandidate final : Candidate {
-  explicit SlurmCandidate(slurm::Pilots pilots) {
-    if (!missing().empty()) return;
-    slurm::SlurmOptions options;
-    static int runs = 0;
-    options.run = "contract-" + std::to_string(::getpid()) + "-" + std::to_string(++runs);
-    options.folder = folder_.path();
-    options.agent = SLURM_AGENT;
-    options.grace = Seconds{0.5};
-    options.poll = Seconds{0.3};
-    options.pilots = pilots;
-    world_ = std::make_unique<slurm::SlurmWorld>(options);
-  }
-  std::string missing() override { return slurm::TestCluster::instance().missing(); }
-  control::World& world() override { return *world_; }
-  spec::Program losing_rank_1() override {
-    return {"", "", {SPEAKER, "--hang-at", "1", "--crash-rank", "1"}};
-  }
-  std::filesystem::path folder_of(TaskId task) override {
-    return folder_.path() / ("task-" + std::to_string(task));
-  }
-  spec::Program well_behaved() override { return {"", "", {SPEAKER}}; }
-  spec::Program hanging() override { return {"", "", {SPEAKER, "--hang-at", "1"}}; }
-
-  platform::TemporaryFolder folder_;
-  std::unique_ptr<slurm::SlurmWorld> world_;
-};
-
-std::unique_ptr<Candidate> make_slurm() {
-  return std::make_unique<SlurmCandidate>(slurm::Pilots::never);
-}
-
-std::unique_ptr<Candidate> make_slurm_pilots() {
-  return std::make_unique<SlurmCandidate>(slurm::Pilots::always);
 }
 
 constexpr std::array kNames{"Local", "Simulated", "Slurm", "SlurmPilots"};

@@ -188,6 +188,22 @@ class BuiltInTrainer(Case):
         served = self.json("infer", "m", "--requests", "20")
         self.assertGreater(len(served["metrics"]), 2)
         self.assertIn("joules", served)
+        self.assertIsNone(served["beside"])
+
+    def test_what_is_measured_beside_a_run_does_not_wait_and_says_so(self):
+        self.json("train", self.spec("kind: train\nname: m\nprogram: {model: mlp, dataset: digits}\nhyper: {epochs: 1}\nsystem: {cores: 1}\n"))
+        busy = subprocess.Popen([TANDEM, "train", str(self.speaker_spec("--sleep-ms", 500, epochs=400))], env=self.environment,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(busy.wait)
+        self.addCleanup(busy.terminate)
+        while not any(run["state"] == "running" for run in self.runs()):
+            self.assertIsNone(busy.poll())
+            time.sleep(0.05)
+        self.assertIn("run ", self.json("infer", "m", "--requests", "20")["beside"])
+        image = self.folder / "blank.pgm"
+        image.write_bytes(b"P5 28 28 255\n" + bytes(784))
+        self.assertTrue(self.tandem("predict", "m", image).stdout.strip())
+        self.assertIsNone(busy.poll(), "nobody waited for it")
 
     def test_predict_without_a_model_says_what_to_do(self):
         self.tandem("train", self.speaker_spec())

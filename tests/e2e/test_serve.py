@@ -54,6 +54,22 @@ class Serve(ServerCase):
         self.assertIn("has no trial 3", self.tandem("logs", f"main/{tune}", "--trial", 3, code=2).stderr)
         self.assertIn("there is no job 77", self.tandem("show", "main/77", code=2).stderr)
 
+    def test_jobs_queued_beside_a_tuning_job_wait_for_its_cores_and_run(self):
+        self.serve("--no-port")  # this machine: the trials take all of it
+        command = json.dumps([SPEAKER, "--sleep-ms", "100"])
+        tune = self.submit(f"kind: tune\nprogram: {{command: {command}}}\nhyper: {{x: {{range: [0, 1]}}}}\n"
+                           f"search: {{algorithm: random, trials: {os.cpu_count() + 2}, max_epochs: 4}}\n"
+                           "objective: {maximise: value}\nsystem: {cores: 1}\n")
+        self.until(lambda: self.job(tune)["state"] == "running")
+        queued = [self.submit(self.plain("true")) for _ in range(3)]
+        for job in [*queued, tune]:
+            over = self.until_over(job)
+            self.assertEqual(over["state"], "finished", over)
+            self.assertTrue(all(task["attempt"] == 1 for task in over["tasks"]), over)
+        run = next(run["id"] for run in self.runs() if run["kind"] == "serve")
+        refused = [entry for entry in self.journal(run) if entry["event"]["is"] == "DecisionRefused"]
+        self.assertEqual(refused, [])
+
     def test_waiting_is_explained_and_cancelling_works(self):
         self.serve("--nodes", self.nodes, "--no-port", "--policy", "first-fit")
         running = [self.submit(self.plain("sleep", "1000", cores=2)) for _ in range(3)]

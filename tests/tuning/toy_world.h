@@ -36,6 +36,7 @@ class World final : public control::World {
  public:
   World(Resources capacity, Behaviour behaviour) : capacity_(capacity), does_(std::move(behaviour)) {}
 
+  control::Capabilities capabilities() const override { return {.resizes_at_work = true}; }
   Seconds now() override { return Seconds{clock_}; }
   std::vector<NodeJoined> nodes() override { return {NodeJoined{0, "toy", capacity_, "toy machine"}}; }
 

@@ -20,19 +20,17 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "runtime/common/clock.h"
+#include "runtime/common/task_files.h"
 #include "runtime/local/watch.h"
 
 namespace tandem::local {
 namespace {
 
 using platform::Descriptor;
-using std::chrono::steady_clock;
+using runtime::steady;
 
 constexpr int kSocketBuffer = 1 << 16;
-
-Seconds since(Moment moment) {
-  return {std::chrono::duration<double>(steady_clock::now() - moment).count()};
-}
 
 Bytes usable_memory(const platform::Topology& topology, const platform::CgroupSupport& cgroups) {
   Bytes limit = topology.memory;
@@ -78,18 +76,32 @@ LocalWorld::LocalWorld(LocalOptions options)
   watch(epoll_.get(), wake_.get(), kWakeToken, "its own calls");
   if (!options_.nodes.empty()) options_.lanes = 1;
   if (options_.nodes.empty()) options_.nodes = lanes_of(options_);
-  for (const auto& node : options_.nodes)
-    nodes_.push_back({std::set<int>(node.cpus.begin(), node.cpus.end()), node.memory});
+  for (const auto& joined : nodes()) {
+    const auto& cpus = options_.nodes[static_cast<std::size_t>(joined.node)].cpus;
+    nodes_.push_back({std::set<int>(cpus.begin(), cpus.end())});
+    ledger_.set_node(joined.node, joined.name, joined.capacity);
+    if (options_.lanes > 1) ledger_.share_memory(0, joined.node);
+  }
 }
 
 LocalWorld::~LocalWorld() {
   for (pid_t pid : to_reap_) ::waitpid(pid, nullptr, 0);
   for (auto& [task, attempt] : attempts_) {
     kill_group(*attempt);
-    for (const Seat& seat : attempt->seats)
-      if (!seat.ended) ::waitpid(seat.child.pid, nullptr, 0);
+    for (const RankProcess& rank : attempt->ranks)
+      if (!rank.ended) ::waitpid(rank.child.pid, nullptr, 0);
     release(*attempt);
   }
+}
+
+control::Capabilities LocalWorld::capabilities() const {
+  control::Capabilities out = kLocalCapabilities;
+  out.energy = options_.sensor != nullptr;
+  out.load = false;  // it would be told by who watches nodes
+  out.gpus = std::any_of(options_.nodes.begin(), options_.nodes.end(),
+                         [](const LocalNode& node) { return !node.gpus.empty(); });
+  out.sets_gpus = out.gpus && options_.set_gpu != nullptr;
+  return out;
 }
 
 Seconds LocalWorld::now() {
@@ -114,68 +126,6 @@ std::vector<NodeJoined> LocalWorld::nodes() {
 
 // ---- decisions ----
 
-struct LocalWorld::Carry {
-  LocalWorld& world;
-  const View& view;
-  DecisionId id;
-
-  // A command for an attempt that is over is refused, unless its end has already answered it.
-  void refuse_late() const {
-    if (view.open.contains(id)) world.refuse(id, "that attempt is over");
-  }
-
-  void operator()(const Start& d) const { world.start(id, d, view); }
-  void operator()(const Resize& d) const {
-    if (world.find(d.task, d.attempt))
-      world.resize(id, d);
-    else
-      refuse_late();
-  }
-  void operator()(const Continue& d) const {
-    // One that was to be resized first, and was not, waits on: the refusal is on its way.
-    if (Attempted* a = world.find(d.task, d.attempt);
-        a && !a->told_to_stop && d.epoch == a->last_epoch && !a->held()) {
-      a->slices = view.tasks.at(static_cast<std::size_t>(d.task)).slices;
-      world.answer(*a);
-    }
-  }
-  void operator()(const Hold& d) const {
-    if (Attempted* a = world.find(d.task, d.attempt)) world.hold(*a);
-  }
-  void operator()(const TakeCheckpoint& d) const {
-    Attempted* a = world.find(d.task, d.attempt);
-    if (!a)
-      refuse_late();
-    else if (!a->keeps_checkpoints)
-      world.refuse(id, "the program keeps no checkpoints");
-    else if (a->checkpoint_asked)
-      world.refuse(id, "a checkpoint is being taken already");
-    else
-      a->checkpoint_asked = id;
-  }
-  void operator()(const Stop& d) const {
-    if (Attempted* a = world.find(d.task, d.attempt))
-      world.stop(*a);
-    else
-      refuse_late();
-  }
-  void operator()(const Wake& d) const { world.wakes_.emplace(d.at.value, id); }
-  void operator()(const Request&) const {}
-  void operator()(const Release&) const {}
-  void operator()(const Learn&) const {}
-  void operator()(const Retune& d) const {
-    if (world.find(d.task, d.attempt))
-      world.retune(id, d);
-    else
-      refuse_late();
-  }
-  void operator()(const FinishJob&) const {}
-};
-
-void LocalWorld::carry_out(const Decision& decision, const View& view) {
-  std::visit(Carry{*this, view, decision.id}, decision.body);
-}
-
 void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   if (auto found = attempts_.find(d.task); found != attempts_.end()) {
     if (found->second->number != d.attempt) refuse(id, "an earlier attempt of the task is still there");
@@ -187,118 +137,98 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   Attempted& a = *attempt;
   a.task = d.task;
   a.number = d.attempt;
-  a.granted = d.granted;
-  a.drop = d.drop;
-  a.counted_before = task.reported();
-  a.slices = task.slices;
-  if (task.trial) a.cloned_at = task.trial->clone_epoch;
-  a.plain = job.program.plain;
-  a.stall_after = a.plain ? Seconds{std::numeric_limits<double>::infinity()} : job.limits.stall;
-  if (const std::string why = take_seats(a, d); !why.empty()) {
-    refuse(id, why);
-    return;
-  }
+  a.talk = runtime::begin_conversation(options_.run, d, task, job, task_folder(d.task).string());
+  a.talk.lengths = options_.slices;
+  if (const std::string why = take_room(a, d); !why.empty()) return refuse(id, why);
   try {
     if (task.trial && task.trial->clone_from)
-      copy_checkpoints(task_folder(*task.trial->clone_from), task_folder(d.task));
+      runtime::copy_checkpoints(task_folder(*task.trial->clone_from), task_folder(d.task));
     launch(a, job);
   } catch (const std::exception& e) {
     kill_group(a);
-    for (const Seat& seat : a.seats)
-      if (seat.child.pid > 0) ::waitpid(seat.child.pid, nullptr, 0);
+    for (const RankProcess& rank : a.ranks)
+      if (rank.child.pid > 0) ::waitpid(rank.child.pid, nullptr, 0);
     release(a);
     refuse(id, e.what());
     return;
   }
-  const Seat& first = a.seats.front();
+  const RankProcess& first = a.ranks.front();
   if (options_.sensor && !a.gang()) {
     options_.sensor->attach(a.task, first.child.pid);
     if (!a.gpus.empty()) options_.sensor->uses_gpus(a.task, gpus_.names(a.gpus));
   }
   happened(TaskStarted{a.task, a.number, id, first.child.pid, first.child.started, first.cpus,
                        std::vector<int>(a.gpus.begin(), a.gpus.end())});
-  a.stretch_from = steady_clock::now();
-  a.stall_at = after(a.stall_after);
+  begun(a.talk, steady());
   attempts_.emplace(a.task, std::move(attempt));
-  if (const std::string why = open_gates(a, job); !why.empty()) condemn(a, Failure::could_not_start, why);
+  if (const std::string why = open_gates(a, job); !why.empty()) fail(a, Failure::could_not_start, why);
 }
 
-void LocalWorld::resize(DecisionId id, const Resize& d) {
-  Attempted& a = *find(d.task, d.attempt);
-  if (d.granted.gpus != a.granted.gpus || d.granted.gpu_memory != a.granted.gpu_memory) {
-    refuse(id, fmt::format("{} asked for, but a program keeps the GPUs it was started with: {}",
-                           text(d.granted), text(a.granted)));
-    return;
-  }
-  const auto cpus = cpus_for(a, d.granted);
-  if (!cpus) {
-    const Node& node = node_of(a.seats.front());
-    refuse(id, fmt::format("{} asked for, but only {} cores and {} more are free{}", text(d.granted),
-                           node.free_cpus.size(), text_bytes(node.free_memory),
-                           a.gang() ? " on its first node, or less on another" : ""));
-    return;
-  }
+void LocalWorld::resize(DecisionId id, Attempted& a, const Resize& d, const View&) {
+  const Resources former = a.granted();
+  if (d.granted.gpus != former.gpus || d.granted.gpu_memory != former.gpu_memory)
+    return refuse(id, fmt::format("{} asked for, but a program keeps the GPUs it was started with: {}",
+                                  text(d.granted), text(former)));
+  const control::Holding held = a.holds;
+  if (const std::string why = ledger_.resize(a.holds, d.granted); !why.empty()) return refuse(id, why);
   try {
-    set_gpus(a, a.granted, d.granted);
+    set_gpus(a, former, d.granted);
     try {
-      reseat(a, *cpus, d.granted);
+      move_to(a, cpus_for(a, d.granted.cores), d.granted);
     } catch (const SystemError&) {
-      set_gpus(a, d.granted, a.granted);
+      set_gpus(a, d.granted, former);
       throw;
     }
   } catch (const SystemError& e) {
-    refuse(id, e.what());
-    return;
+    ledger_.undo(a.holds, held);
+    return refuse(id, e.what());
   }
-  a.granted = d.granted;
-  a.news = d.granted;
-  a.begin.system = d.granted;
+  resized(a.talk, d.granted);
   happened(SystemChanged{a.task, a.number, id, d.granted});
+}
+
+void LocalWorld::go_on(Attempted& a, const Continue& d, const View& view) {
+  // One that was to be resized first, and was not, waits on: the refusal is on its way.
+  if (a.told_to_stop || d.epoch != a.talk.last_epoch || a.holds.lent) return;
+  a.talk.slices = view.tasks.at(static_cast<std::size_t>(d.task)).slices;
+  answer(a);
 }
 
 // Only a task that waits for an answer: one at work keeps its CPUs until it reports.
 void LocalWorld::hold(Attempted& a) {
-  if (!a.owes_answer || a.told_to_stop) return;
-  for (Seat& seat : a.seats) {
-    restore_clock(seat);
-    node_of(seat).free_cpus.insert(seat.cpus.begin(), seat.cpus.end());
-    seat.cpus.clear();
+  if (!a.talk.owes_answer || a.told_to_stop) return;
+  for (RankProcess& rank : a.ranks) {
+    restore_clock(rank);
+    node_of(rank).free_cpus.insert(rank.cpus.begin(), rank.cpus.end());
+    rank.cpus.clear();
   }
+  ledger_.lend_cores(a.holds);
   a.rested = true;
 }
 
 void LocalWorld::stop(Attempted& a) {
   if (a.told_to_stop) return;
   a.told_to_stop = true;
-  a.kill_at = after(options_.grace);
-  if (a.held()) {  // its CPUs are others' by now, and what it does to end would be in their way
+  a.kill_at = steady() + options_.grace;
+  if (a.holds.lent) {  // its CPUs are others' by now, and what it does to end would be in their way
     std::vector<int> all;
     for (const auto& cpu : options_.topology.cpus) all.push_back(cpu.id);
-    for (const Seat& seat : a.seats) platform::step_aside(processes_of(seat), all);
+    for (const RankProcess& rank : a.ranks) platform::step_aside(processes_of(rank), all);
   }
-  if (a.owes_answer) {
-    answer(a);
-    return;
-  }
-  for (const Seat& seat : a.seats)
-    if (!seat.ended) ::kill(-seat.child.pid, SIGTERM);  // an epoch can be long; its checkpoint is safe
+  if (a.talk.owes_answer) return answer(a);
+  for (const RankProcess& rank : a.ranks)
+    if (!rank.ended) ::kill(-rank.child.pid, SIGTERM);  // an epoch can be long; its checkpoint is safe
 }
 
 void LocalWorld::answer(Attempted& a) {
-  if (!a.owes_answer) return;
-  a.owes_answer = false;
+  if (!a.talk.owes_answer) return;
   if (std::exchange(a.rested, false) && options_.sensor) options_.sensor->restart_profile(a.task);
-  protocol::Answer answer{.stop = a.told_to_stop,
-                          .checkpoint = a.checkpoint_asked.has_value(),
-                          .system = std::exchange(a.news, std::nullopt),
-                          .epoch = a.last_epoch};
-  const std::string line = protocol::line(protocol::FromTandem(answer));
-  // A program that is gone, or does not read, is noticed by its pidfd or its stall limit.
+  tell(a, runtime::answer(a.talk, a.told_to_stop, steady()));
+}
+
+// A program that is gone, or does not read, is noticed by its pidfd or its stall limit.
+void LocalWorld::tell(Attempted& a, const std::string& line) {
   [[maybe_unused]] auto sent = ::send(a.socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  a.stretch_from = steady_clock::now();
-  a.stall_at = after(a.stall_after);
-  a.progress = 0;
-  settle(a);
 }
 
 // ---- what programs say and do ----
@@ -306,7 +236,7 @@ void LocalWorld::answer(Attempted& a) {
 std::vector<Event> LocalWorld::wait(Seconds at_most) {
   for (pid_t pid : std::exchange(to_reap_, {})) ::waitpid(pid, nullptr, 0);
   std::array<epoll_event, 64> ready;
-  const int timeout = pending_.empty() ? milliseconds_until_next(at_most) : 0;
+  const int timeout = events_.empty() ? milliseconds_until_next(at_most) : 0;
   const int count = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), timeout);
   if (count < 0 && errno != EINTR) throw_errno("waiting for programs");
   for (int i = 0; i < count; ++i) {
@@ -324,9 +254,7 @@ std::vector<Event> LocalWorld::wait(Seconds at_most) {
   }
   check_deadlines();
   look_after_gpus();
-  std::vector<Event> out(std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.end()));
-  pending_.clear();
-  return out;
+  return events_.take();
 }
 
 void LocalWorld::heard(Attempted& a) {
@@ -340,76 +268,30 @@ void LocalWorld::heard(Attempted& a) {
       a.lines.feed({bytes.data(), static_cast<std::size_t>(got)});
       while (auto line = a.lines.next()) heard_line(a, *line);
     } catch (const protocol::ProtocolError& e) {
-      condemn(a, Failure::bad_report, e.what());
+      fail(a, Failure::bad_report, e.what());
       a.socket.reset();
     }
   }
 }
 
 void LocalWorld::heard_line(Attempted& a, const std::string& line) {
-  const auto message = protocol::parse_from_program(line);
-  if (const auto* hello = std::get_if<protocol::Hello>(&message)) {
-    a.keeps_checkpoints = hello->durable_epoch.has_value();
-    a.sets_precision = std::count(hello->can.begin(), hello->can.end(), "precision") > 0;
-    if (!can_do(a)) return;
-    // Without a checkpoint to go on from, it starts over and its new epochs supersede the old.
-    a.last_epoch = a.begin.reported = hello->durable_epoch.value_or(0) > 0 ? a.counted_before : 0;
-    if (hello->durable_epoch.value_or(0) < a.cloned_at) {
-      condemn(a, Failure::could_not_start,
-              "it was to go on from another trial's checkpoint but has none: population-based training needs "
-              "a program that keeps checkpoints (docs/protocol.md)");
-      return;
-    }
-    const std::string reply = protocol::line(protocol::FromTandem(a.begin));
-    [[maybe_unused]] auto sent =
-        ::send(a.socket.get(), reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    a.stall_at = after(a.stall_after);
-  } else if (const auto* report = std::get_if<protocol::Epoch>(&message)) {
-    const auto [epoch, error] = number_report(a, *report);
-    if (!error.empty()) throw protocol::ProtocolError(error);
-    if (a.owes_answer) throw protocol::ProtocolError("it reported again without waiting for the answer");
-    if (!can_do(a)) return;
-    a.owes_answer = true;
-    a.first_report = false;
-    if (epoch > a.begin.epochs) {
-      note(a, fmt::format("epoch {} was reported but not counted: the job has {} epochs", epoch,
-                          a.begin.epochs));
-      stop(a);
-      return;
-    }
-    a.last_epoch = epoch;
-    const Seconds seconds = since(a.stretch_from);
-    happened(EpochEnded{
-        a.task, a.number, epoch, report->metrics, seconds, {}, {}, std::exchange(a.startup, Seconds{})});
+  if (a.verdict) return;
+  runtime::Heard heard = hear(a.talk, line, steady());
+  if (heard.fails) fail(a, heard.fails->first, heard.fails->second);
+  if (heard.wants_begin) tell(a, begin_line(a.talk, steady()));
+  if (heard.ready && options_.sensor) options_.sensor->started_up(a.task);
+  if (heard.slice) happened(std::move(*heard.slice));
+  if (heard.checkpoint) happened(*heard.checkpoint);
+  if (heard.epoch) {
+    happened(std::move(*heard.epoch));
     if (a.told_to_stop) answer(a);
-  } else if (const auto* progress = std::get_if<protocol::Progress>(&message)) {
-    progressed(a, progress->share);
-  } else if (std::holds_alternative<protocol::Ready>(message)) {
-    if (a.first_report) is_ready(a);
-  } else if (const auto* taken = std::get_if<protocol::Checkpointed>(&message)) {
-    if (a.checkpoint_asked)
-      happened(
-          CheckpointTaken{a.task, a.number, *std::exchange(a.checkpoint_asked, std::nullopt), taken->epoch});
   }
+  if (heard.past_the_end.empty()) return;
+  note(a, heard.past_the_end);
+  a.talk.plain ? answer(a) : stop(a);
 }
 
-// A number that was computed otherwise than the spec says would be taken for what it is not.
-bool LocalWorld::can_do(Attempted& a) {
-  if (a.granted.precision == Precision::own || a.sets_precision) return true;
-  condemn(a, Failure::bad_report,
-          fmt::format("it is to compute in {} (system.precision), and does not say that it can change that "
-                      "(can: [\"precision\"] in its hello, docs/protocol.md); leave system.precision out",
-                      name(a.granted.precision)));
-  return false;
-}
-
-// What it does from here on is training.
-void LocalWorld::is_ready(Attempted& a) {
-  a.startup = since(a.stretch_from);
-  if (options_.sensor) options_.sensor->started_up(a.task);
-}
-
-void LocalWorld::condemn(Attempted& a, Failure failure, const std::string& detail) {
+void LocalWorld::fail(Attempted& a, Failure failure, const std::string& detail) {
   if (!a.verdict) a.verdict.emplace(failure, detail);
   kill_group(a);
 }
@@ -418,7 +300,7 @@ void LocalWorld::condemn(Attempted& a, Failure failure, const std::string& detai
 // became of it.
 void LocalWorld::ended(TaskId task, std::size_t rank) {
   Attempted& a = *attempts_.at(task);
-  if (!seat_ended(a, rank)) return;
+  if (!rank_ended(a, rank)) return;
   const auto node = attempts_.extract(task);
   kill_marked(a);
   if (!a.verdict)
@@ -428,7 +310,7 @@ void LocalWorld::ended(TaskId task, std::size_t rank) {
                         a.number,
                         a.verdict->first,
                         a.verdict->second,
-                        tail_of(output_file(a.task), a.output_from),
+                        runtime::tail_of(output_file(a.task), a.output_from),
                         {}});
   release(a);
 }
@@ -436,58 +318,50 @@ void LocalWorld::ended(TaskId task, std::size_t rank) {
 // ---- deadlines ----
 
 void LocalWorld::check_deadlines() {
-  const Moment moment = steady_clock::now();
+  const Seconds moment = steady();
   for (auto& [task, attempt] : attempts_) {
     Attempted& a = *attempt;
     if (a.kill_at && moment >= *a.kill_at) {
       a.kill_at.reset();
       kill_group(a);
     }
-    if (a.may_stall() && moment >= a.stall_at)
-      condemn(a, Failure::stalled,
-              fmt::format("no report for {}; raise limits.stall if its epochs are that long",
-                          text(a.stall_after)));
+    if (a.may_stall() && moment >= *a.talk.stall_at) fail(a, Failure::stalled, stalled(a.talk));
   }
-  const double wall = now().value;
-  while (!wakes_.empty() && wakes_.begin()->first <= wall) {
-    happened(Woke{wakes_.begin()->second});
-    wakes_.erase(wakes_.begin());
-  }
+  events_.wake(now());
 }
 
-int LocalWorld::milliseconds_until_next(Seconds at_most) const {
-  double wait = at_most.value;
+int LocalWorld::milliseconds_until_next(Seconds at_most) {
+  const Seconds moment = steady();
+  Seconds wait = at_most;
   for (const auto& [task, a] : attempts_) {
-    if (a->may_stall()) wait = std::min(wait, -since(a->stall_at).value);
-    if (a->kill_at) wait = std::min(wait, -since(*a->kill_at).value);
+    if (a->may_stall()) wait = std::min(wait, *a->talk.stall_at - moment);
+    if (a->kill_at) wait = std::min(wait, *a->kill_at - moment);
   }
-  if (!wakes_.empty()) {
-    const double wall =
-        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-    wait = std::min(wait, wakes_.begin()->first - wall);
-  }
-  return static_cast<int>(std::ceil(std::clamp(wait, 0.0, 3600.0) * 1000));
+  if (const auto wake = events_.next_wake()) wait = std::min(wait, *wake - now());
+  return static_cast<int>(std::ceil(std::clamp(wait.value, 0.0, 3600.0) * 1000));
 }
 
 // ---- after a crash ----
 
-std::vector<Event> LocalWorld::reconcile(const View& view) {
-  if (std::ifstream in(former_clocks_file()); in) {
-    const auto former = nlohmann::json::parse(in, nullptr, false);
-    if (former.is_object()) {
-      std::map<int, std::string> clocks;
-      std::vector<int> cpus;
-      for (const auto& [cpu, value] : former.items()) {
-        cpus.push_back(std::atoi(cpu.c_str()));
-        clocks[cpus.back()] = value.get<std::string>();
-      }
-      clocks_.adopt(std::move(clocks));
-      clocks_.restore(cpus);
-      remember_former_clocks();
-    }
+void LocalWorld::restore_former_clocks() {
+  std::ifstream in(former_clocks_file());
+  if (!in) return;
+  const auto former = nlohmann::json::parse(in, nullptr, false);
+  if (!former.is_object()) return;
+  std::map<int, std::string> clocks;
+  std::vector<int> cpus;
+  for (const auto& [cpu, value] : former.items()) {
+    cpus.push_back(std::atoi(cpu.c_str()));
+    clocks[cpus.back()] = value.get<std::string>();
   }
-  for (const auto& [id, decision] : view.open)
-    if (const auto* wake = std::get_if<Wake>(&decision.body)) wakes_.emplace(wake->at.value, id);
+  clocks_.adopt(std::move(clocks));
+  clocks_.restore(cpus);
+  remember_former_clocks();
+}
+
+std::vector<Event> LocalWorld::reconcile(const View& view) {
+  restore_former_clocks();
+  events_.remember_wakes(view);
   for (TaskId id : view.holding) {
     const auto& task = view.tasks[static_cast<std::size_t>(id)];
     const std::string name = mark(id, task.attempt);
@@ -504,9 +378,7 @@ std::vector<Event> LocalWorld::reconcile(const View& view) {
     }
     happened(TaskFailed{id, task.attempt, Failure::lost, "Tandem ended while it ran", "", {}});
   }
-  std::vector<Event> out(std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.end()));
-  pending_.clear();
-  return out;
+  return events_.take();
 }
 
 // ---- small things ----
@@ -534,11 +406,11 @@ void LocalWorld::refuse(DecisionId id, const std::string& reason) {
 }
 
 void LocalWorld::happened(EventBody body) {
-  pending_.push_back({now(), std::move(body)});
+  events_.happened(now(), std::move(body));
 }
 
 void LocalWorld::note(const Attempted& a, const std::string& line) {
-  std::ofstream(output_file(a.task), std::ios::app) << "[tandem] task " << a.task << ": " << line << '\n';
+  runtime::note(output_file(a.task), a.task, line);
 }
 
 std::string LocalWorld::mark(TaskId task, Attempt attempt) const {

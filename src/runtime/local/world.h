@@ -20,7 +20,6 @@
 // memory is still handed out once.
 #pragma once
 
-#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -30,12 +29,14 @@
 #include <string>
 #include <vector>
 
-#include "control/ports.h"
+#include "control/dispatch.h"
+#include "control/ledger.h"
 #include "platform/cgroup.h"
 #include "platform/cpufreq.h"
 #include "platform/topology.h"
+#include "runtime/common/event_queue.h"
 #include "runtime/local/attempt.h"
-#include "runtime/local/gpu_desk.h"
+#include "runtime/local/gpu_allocator.h"
 
 namespace tandem::local {
 
@@ -69,21 +70,28 @@ struct LocalOptions {
   // where there is no such function: what a task asks for is then refused.
   std::function<std::string(std::size_t gpu, Watts, double hertz)> set_gpu{};
   std::function<std::string()> check_gpus{};  // about once a second while some are set: "" or what went wrong
-  // A GPU follows a new limit within a tenth of a second, and its energy counter moves in steps of up to
-  // that.
-  Seconds settling{0.2}, slice{0.5};
+  runtime::SliceLengths slices{};
   bool output_each = false;  // each task's output goes to its own folder, not to the run's
 };
 
-class LocalWorld final : public control::World {
+// Of any world on this machine; whether there are GPUs, a sensor or a watch over nodes depends on how it is
+// made.
+inline constexpr control::Capabilities kLocalCapabilities{.here = true,
+                                                          .output = true,
+                                                          .energy = true,
+                                                          .load = true,
+                                                          .resizes_at_work = true,
+                                                          .latency = Seconds{0.02}};
+
+class LocalWorld final : public control::Dispatching<Attempted> {
  public:
   explicit LocalWorld(LocalOptions);
   LocalWorld(const LocalWorld&) = delete;
   ~LocalWorld() override;  // ends everything it started
 
+  control::Capabilities capabilities() const override;
   Seconds now() override;
   std::vector<NodeJoined> nodes() override;
-  void carry_out(const Decision&, const View&) override;
   std::vector<Event> wait(Seconds at_most) override;
   std::vector<Event> reconcile(const View&) override;
 
@@ -91,61 +99,62 @@ class LocalWorld final : public control::World {
   void interrupt();
 
  private:
-  struct Carry;  // visits decisions
   struct Node {
-    std::set<int> free_cpus;
-    Bytes free_memory = 0;
+    std::set<int> free_cpus;  // as many as the ledger says
   };
 
-  void start(DecisionId, const Start&, const View&);
-  void resize(DecisionId, const Resize&);
-  void hold(Attempted&);
-  void stop(Attempted&);
+  // decisions
+  Attempted* find(TaskId, Attempt) override;
+  void start(DecisionId, const Start&, const View&) override;
+  void resize(DecisionId, Attempted&, const Resize&, const View&) override;
+  void go_on(Attempted&, const Continue&, const View&) override;
+  void hold(Attempted&) override;
+  void lend_cores(Attempted& a) override { hold(a); }
+  void stop(Attempted&) override;
+  void retune(DecisionId, Attempted&, const Retune&) override;
+  Checkpoints checkpoints(Attempted& a) override {
+    return {a.talk.keeps_checkpoints, a.talk.checkpoint_asked};
+  }
+  void wake_at(Seconds at, DecisionId id) override { events_.wake_at(at, id); }
+  void refuse(DecisionId, const std::string& reason) override;
   void answer(Attempted&);
 
-  // processes and what they sit on (world_seats.cpp)
-  std::string take_seats(Attempted&, const Start&);  // why not
+  // processes and the CPUs they run on (world_processes.cpp)
+  std::string take_room(Attempted&, const Start&);  // why not
   std::vector<int> quietest_cpus(const Attempted&, const Node&, int count) const;
   void launch(Attempted&, const spec::TrainJob&);
   void launch_rank(Attempted&, std::size_t rank, platform::Launch);
   std::string open_gates(Attempted&, const spec::TrainJob&);  // what went wrong
-  void apply_limits(Seat&, const Resources&);
-  std::optional<std::vector<std::vector<int>>> cpus_for(const Attempted&, const Resources&);
-  void reseat(Attempted&, const std::vector<std::vector<int>>& cpus, const Resources&);
-  void restore_clock(Seat&);
+  void apply_limits(RankProcess&, const Resources&);
+  std::vector<std::vector<int>> cpus_for(const Attempted&, int cores) const;
+  void move_to(Attempted&, const std::vector<std::vector<int>>& cpus, const Resources& now);
+  void restore_clock(RankProcess&);
   // GPUs (world_gpus.cpp)
   std::string take_gpus(Attempted&, const Resources&);  // why not
   void set_gpus(const Attempted&, const Resources& former,
                 const Resources&);  // all of them, or SystemError and none
   void release_gpus(Attempted&);
-  void retune(DecisionId, const Retune&);
-  void progressed(Attempted&, double share);
-  void settle(Attempted&);
   void look_after_gpus();
   std::map<std::string, std::string> gpu_environment(const Attempted&) const;
   void kill_group(Attempted&);
   void kill_marked(const Attempted&);
-  bool seat_ended(Attempted&, std::size_t rank);  // true: that was the last of them
+  bool rank_ended(Attempted&, std::size_t rank);  // true: that was the last of them
   void release(Attempted&);
-  std::vector<pid_t> processes_of(const Seat&) const;
+  std::vector<pid_t> processes_of(const RankProcess&) const;
   void heard(Attempted&);
   void heard_line(Attempted&, const std::string& line);
-  void is_ready(Attempted&);
-  bool can_do(Attempted&);  // false: it cannot do what its spec asks for, and is ended
-  void condemn(Attempted&, Failure, const std::string& detail);
+  void tell(Attempted&, const std::string& line);
+  void fail(Attempted&, Failure, const std::string& detail);
   void ended(TaskId, std::size_t rank);
   void check_deadlines();
-  int milliseconds_until_next(Seconds at_most) const;
-  Attempted* find(TaskId, Attempt);
-  Node& node_of(const Seat& seat) { return nodes_[static_cast<std::size_t>(seat.node)]; }
-  // Lanes have one memory between them.
-  Bytes& free_memory_for(const Seat& seat) {
-    return options_.lanes > 1 ? nodes_.front().free_memory : node_of(seat).free_memory;
+  int milliseconds_until_next(Seconds at_most);
+  Node& node_of(const RankProcess& process) { return nodes_[static_cast<std::size_t>(process.node)]; }
+  const Node& node_of(const RankProcess& process) const {
+    return nodes_[static_cast<std::size_t>(process.node)];
   }
-  const LocalNode& described(const Seat& seat) const {
-    return options_.nodes[static_cast<std::size_t>(seat.node)];
+  const LocalNode& described(const RankProcess& process) const {
+    return options_.nodes[static_cast<std::size_t>(process.node)];
   }
-  void refuse(DecisionId, const std::string& reason);
   void happened(EventBody);
   void note(const Attempted&, const std::string& line);
   std::string mark(TaskId, Attempt) const;
@@ -153,18 +162,19 @@ class LocalWorld final : public control::World {
   std::filesystem::path task_folder(TaskId task) const;
   std::filesystem::path output_file(TaskId) const;
   std::filesystem::path former_clocks_file() const { return options_.folder / "former-clocks.json"; }
+  void restore_former_clocks();
   void remember_former_clocks();
 
   LocalOptions options_;
   platform::CpuFrequency clocks_;
   platform::Descriptor epoll_, wake_;
+  control::Ledger ledger_;
   std::vector<Node> nodes_;
-  GpuDesk gpus_;
-  Moment gpus_looked_after_{};
+  GpuAllocator gpus_;
+  Seconds gpus_looked_after_{};
   std::map<TaskId, std::unique_ptr<Attempted>> attempts_;  // the live ones
   std::vector<pid_t> to_reap_;
-  std::multimap<double, DecisionId> wakes_;  // by wall clock
-  std::deque<Event> pending_;
+  runtime::EventQueue events_;
 };
 
 }  // namespace tandem::local

@@ -189,7 +189,7 @@ class Slicer final : public Policy {
 };
 
 TEST_F(GpuWorldTest, PowerCanBeTriedOnSlicesOfAnEpoch) {
-  options_.settling = options_.slice = Seconds{0};
+  options_.slices = {Seconds{0}, Seconds{0}};
   job_.system = {.gpus = 1, .gpu_power = Watts{500}};
   job_.program.command = {SPEAKER, "--progress", "--sleep-ms", "50"};
   LocalWorld world(options_);

@@ -10,13 +10,13 @@
 #include <sys/wait.h>
 
 #include <array>
-#include <chrono>
 #include <cstdio>
 
 #include "base/error.h"
 #include "platform/process.h"
 #include "protocol/message.h"
-#include "runtime/local/attempt.h"
+#include "runtime/common/clock.h"
+#include "runtime/common/launching.h"
 #include "runtime/slurm/agent_link.h"
 #include "runtime/slurm/commands.h"
 #include "runtime/slurm/parse.h"
@@ -29,10 +29,6 @@ constexpr Seconds kEnergyLimit{2};
 constexpr int kEnergyTries = 3;  // a node's first figure may take a while; most sites have none
 
 using platform::Descriptor;
-
-double steady() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // The CPUs Slurm bound us to; none when it bound us to nothing.
 std::vector<int> bound_cpus(int cores) {
@@ -55,7 +51,7 @@ class Agent {
     world_ = AgentLink(ticket_);
     if (!world_) return give_up("Tandem cannot be reached; is its machine's firewall open to the nodes?");
     const bool follows = rank_ > 0;  // then where they meet is known with Go
-    if (!ticket_.nodes.empty() && !follows) port_ = local::free_port();
+    if (!ticket_.nodes.empty() && !follows) port_ = runtime::free_port();
     if (!follows) begin();
     if (!join())
       return give_up(ticket_.nodes.empty() ? "Tandem did not want this attempt any more"
@@ -80,7 +76,7 @@ class Agent {
     launch.arguments = ticket_.command;
     launch.environment = ticket_.environment;
     if (!ticket_.nodes.empty()) {
-      launch.environment.merge(local::gang_environment(rank_, ticket_.nodes.size(), ticket_.master, port_));
+      launch.environment.merge(runtime::gang_environment(rank_, ticket_.nodes.size(), ticket_.master, port_));
       launch.environment["TANDEM_NODE"] = record_.node;
     }
     if (rank_ == 0) {
@@ -98,7 +94,8 @@ class Agent {
   bool join() {
     world_.send(Join{ticket_.mark, ticket_.token, record_.node, record_.job, child_.pid, child_.started,
                      bound_cpus(ticket_.cores), port_});
-    for (const double until = steady() + kPatience; world_ && !may_go_ && steady() < until && !asked_to_end_;)
+    for (const double until = runtime::steady().value + kPatience;
+         world_ && !may_go_ && runtime::steady().value < until && !asked_to_end_;)
       look();
     return may_go_ && world_;
   }
@@ -109,12 +106,12 @@ class Agent {
                               {program_.get(), POLLIN, 0},
                               {child_.pidfd.get(), POLLIN, 0},
                               {signals_.get(), POLLIN, 0}}};
-    const double left = kill_at_ > 0 ? kill_at_ - steady() : 1;
+    const double left = kill_at_ > 0 ? kill_at_ - runtime::steady().value : 1;
     ::poll(on.data(), on.size(), left > 0 ? static_cast<int>(left * 1000) + 1 : 0);
     if (on[3].revents) heard_signal();
     if (on[1].revents || on[2].revents) heard_program();
     if (on[0].revents) heard_world();
-    if (kill_at_ > 0 && steady() >= kill_at_) kill_all();
+    if (kill_at_ > 0 && runtime::steady().value >= kill_at_) kill_all();
     if (on[2].revents) ended_ = true;
   }
 
@@ -192,7 +189,7 @@ class Agent {
 
   void ask_to_end() {
     signal_program(SIGTERM);
-    if (kill_at_ == 0) kill_at_ = steady() + ticket_.grace.value;
+    if (kill_at_ == 0) kill_at_ = runtime::steady().value + ticket_.grace.value;
   }
 
   void kill_all() {

@@ -16,16 +16,13 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "runtime/common/clock.h"
 #include "runtime/slurm/agent.h"
 
 namespace tandem::slurm {
 namespace {
 
 using platform::Descriptor;
-
-double steady() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::string variable(const char* name) {
   const char* value = ::getenv(name);
@@ -47,7 +44,8 @@ Descriptor connect_to(const std::string& address, int port) {
 }
 
 Descriptor reach(const Ticket& ticket) {
-  for (const double until = steady() + kPatience; steady() < until; ::usleep(500'000))
+  for (const double until = runtime::steady().value + kPatience; runtime::steady().value < until;
+       ::usleep(500'000))
     for (const auto& address : ticket.addresses)
       if (auto socket = connect_to(address, ticket.port)) return socket;
   return {};

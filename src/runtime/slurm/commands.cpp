@@ -10,20 +10,16 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <optional>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "runtime/common/clock.h"
 
 namespace tandem::slurm {
 namespace {
 
 constexpr std::size_t kMostOutput = 64 << 20;
-
-double steady() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 struct Pipe {
   platform::Descriptor read, write;
@@ -92,7 +88,7 @@ void Commands::run(std::vector<std::string> arguments, Seconds limit, Done done)
   }
   one.output = std::move(output.read);
   one.errors = std::move(errors.read);
-  one.limit_at = steady() + limit.value;
+  one.limit_at = runtime::steady().value + limit.value;
   one.done = std::move(done);
   const std::uint64_t key = next_++;
   for (int descriptor : {one.output.get(), one.errors.get(), one.child.pidfd.get()}) {
@@ -117,7 +113,7 @@ CommandResult Commands::run_and_wait(std::vector<std::string> arguments, Seconds
 
 Seconds Commands::until_limit() const {
   double least = 1e9;
-  for (const auto& [key, one] : running_) least = std::min(least, one.limit_at - steady());
+  for (const auto& [key, one] : running_) least = std::min(least, one.limit_at - runtime::steady().value);
   return {std::max(least, 0.0)};
 }
 
@@ -141,7 +137,7 @@ void Commands::look() {
   }
   std::vector<std::uint64_t> late;
   for (const auto& [key, one] : running_)
-    if (steady() >= one.limit_at) late.push_back(key);
+    if (runtime::steady().value >= one.limit_at) late.push_back(key);
   for (auto key : late) finish(key, true);
 }
 

@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <chrono>
 
 #include "base/error.h"
+#include "runtime/common/clock.h"
 #include "runtime/slurm/agent.h"
 
 namespace tandem::slurm {
@@ -19,10 +19,6 @@ namespace {
 
 constexpr double kTimeToJoin = 10;
 constexpr std::size_t kMostStrangers = 256;
-
-double steady() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::string new_token() {
   std::array<unsigned char, 16> bytes;
@@ -82,7 +78,7 @@ void Links::look() {
   }
   std::vector<std::uint64_t> late;
   for (const auto& [key, link] : links_)
-    if (link.mark.empty() && steady() - link.accepted > kTimeToJoin) late.push_back(key);
+    if (link.mark.empty() && runtime::steady().value - link.accepted > kTimeToJoin) late.push_back(key);
   for (auto key : late) close(key);
 }
 
@@ -94,7 +90,7 @@ void Links::accept_all() {
     watch_for_loss(socket.get());
     const auto key = next_++;
     watch(epoll_.get(), socket.get(), key);
-    links_[key] = {std::move(socket), {}, "", steady()};
+    links_[key] = {std::move(socket), {}, "", runtime::steady().value};
   }
 }
 

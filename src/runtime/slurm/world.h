@@ -23,7 +23,6 @@
 // join: `reconcile` cancels it by its comment, and what turns up later is cancelled when it is seen.
 #pragma once
 
-#include <deque>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -31,12 +30,14 @@
 #include <string>
 #include <vector>
 
-#include "control/ports.h"
+#include "control/dispatch.h"
+#include "control/ledger.h"
+#include "runtime/common/conversation.h"
+#include "runtime/common/event_queue.h"
 #include "runtime/slurm/commands.h"
 #include "runtime/slurm/life.h"
 #include "runtime/slurm/links.h"
 #include "runtime/slurm/submit.h"
-#include "runtime/slurm/talk.h"
 
 namespace tandem::slurm {
 
@@ -61,15 +62,66 @@ struct SlurmOptions {
   std::vector<std::string> addresses;
 };
 
-class SlurmWorld final : public control::World {
+// Why a job is ended that shall go on in another one.
+enum class Move { none, parked, resized, renewed };
+// A process of a gang that is not rank 0, in the present submission.
+struct Follower {
+  bool joined = false;
+  std::optional<Seconds> over_at;  // steady; by then nothing of it is left
+};
+struct Attempted {
+  TaskId task = 0;
+  Attempt number = 1;
+  std::vector<NodeId> nodes;        // by rank; more than one: a gang
+  std::vector<Follower> followers;  // the other ranks
+  std::optional<Join> join;         // of rank 0, until all are there
+  std::optional<ExitRecord> exit;   // of rank 0, until all have ended
+  bool let_go = false;              // its programs have begun
+  control::Holding holds;
+  DecisionId start_decision = 0;
+  bool started = false;  // TaskStarted was said
+  spec::TrainJob job;
+  runtime::Conversation talk;
+  int submission = 0;
+  std::optional<Life> life;    // none: nothing is submitted
+  Resources asked;             // of Slurm, for this submission
+  bool in_pilot = false;       // a step, not a job
+  bool step_sent = false;      // its pilot was told to start it
+  Seconds began;               // steady, of its program
+  bool submit_unsure = false;  // Slurm did not answer; once that is settled, submit again
+  Move move = Move::none;
+  std::optional<DecisionId> resize;  // without outcome yet
+  control::Holding before_resize;
+  bool told_to_stop = false;
+  std::optional<std::pair<Failure, std::string>> verdict;  // why we ended it ourselves
+  std::optional<Seconds> kill_at, cancel_at;               // steady
+  Seconds next_cancel;
+  std::int64_t epoch_at_submit = 0;
+  std::uintmax_t output_from = 0;
+  std::optional<double> drew;                    // J in this job, as Slurm measured it
+  double drew_counted = 0;                       // of it, what an epoch or an end was said to have taken
+  NodeId node() const { return nodes.front(); }  // rank 0's
+  bool gang() const { return nodes.size() > 1; }
+  const Resources& granted() const { return holds.granted; }  // on each node
+};
+
+// Of any Slurm cluster; GPUs are the site's, and so is whether energy is measured. A job starts within
+// seconds where nobody is before it.
+inline constexpr control::Capabilities kSlurmCapabilities{
+    .output = true, .energy = true, .gpus = true, .gang_gpus = true, .latency = Seconds{2}};
+
+// What an attempt comes to whose job has ended so, and which was not told to stop.
+runtime::Judgement judge(const Ended&, const runtime::Conversation&);
+
+class SlurmWorld final : public control::Dispatching<Attempted> {
  public:
   explicit SlurmWorld(SlurmOptions);  // UserError for names that cannot be given to Slurm
   SlurmWorld(const SlurmWorld&) = delete;
   ~SlurmWorld() override;  // ends everything it started
 
+  control::Capabilities capabilities() const override;
   Seconds now() override;
   std::vector<NodeJoined> nodes() override;
-  void carry_out(const Decision&, const View&) override;
   std::vector<Event> wait(Seconds at_most) override;
   std::vector<Event> reconcile(const View&) override;
 
@@ -80,9 +132,6 @@ class SlurmWorld final : public control::World {
   struct Node {
     std::string name, type;
     Resources capacity;
-    int free_cores = 0;
-    Bytes free_memory = 0;
-    int free_gpus = 0;
     Seconds pilots_from{};  // steady; later when one could not be started
     std::string address{};
   };
@@ -94,70 +143,29 @@ class SlurmWorld final : public control::World {
     bool ending = false;
     Seconds idle_from, next_cancel{};
   };
-  // Why a job is ended that shall go on in another one.
-  enum class Move { none, parked, resized, renewed };
-  // A process of a gang that is not rank 0, in the present submission.
-  struct Follower {
-    bool joined = false;
-    std::optional<Seconds> over_at;  // steady; by then nothing of it is left
-  };
-  struct Attempted {
-    TaskId task = 0;
-    Attempt number = 1;
-    NodeId node = 0;
-    std::vector<NodeId> more;         // of a gang: the nodes of the other ranks
-    std::vector<Follower> followers;  // as many
-    std::optional<Join> join;         // of rank 0, until all are there
-    std::optional<ExitRecord> exit;   // of rank 0, until all have ended
-    bool let_go = false;              // its programs have begun
-    Resources granted;
-    DecisionId start_decision = 0;
-    bool started = false;  // TaskStarted was said
-    spec::TrainJob job;
-    Talk talk;
-    int submission = 0;
-    std::optional<Life> life;    // none: nothing is submitted
-    Resources asked;             // of Slurm, for this submission
-    bool in_pilot = false;       // a step, not a job
-    bool step_sent = false;      // its pilot was told to start it
-    Seconds began;               // steady, of its program
-    bool submit_unsure = false;  // Slurm did not answer; once that is settled, submit again
-    Move move = Move::none;
-    bool parked = false;               // its cores are others'
-    std::optional<DecisionId> resize;  // without outcome yet
-    Resources before_resize;
-    bool told_to_stop = false;
-    std::optional<std::pair<Failure, std::string>> verdict;  // why we ended it ourselves
-    std::optional<Seconds> kill_at, stall_at, cancel_at;     // steady
-    Seconds next_cancel;
-    std::int64_t epoch_at_submit = 0;
-    std::uintmax_t output_from = 0;
-    std::optional<double> drew;  // J in this job, as Slurm measured it
-    double drew_counted = 0;     // of it, what an epoch or an end was said to have taken
-    Resources holds() const {    // of each node, in our books
-      Resources held = granted;
-      if (parked) held.cores = 0;
-      return held;
-    }
-  };
-  struct Carry;  // visits decisions
-
   // decisions (world.cpp)
-  void start(DecisionId, const Start&, const View&);
-  void resize(DecisionId, Attempted&, const Resize&);
+  Attempted* find(TaskId, Attempt) override;
+  void start(DecisionId, const Start&, const View&) override;
+  void resize(DecisionId, Attempted&, const Resize&, const View&) override;
+  void go_on(Attempted&, const Continue&, const View&) override;
+  void hold(Attempted&) override;
+  // Slurm keeps them until its job ends; who needs them waits in Slurm's queue.
+  void lend_cores(Attempted& a) override { ledger_.lend_cores(a.holds); }
+  void stop(Attempted&) override;
+  Checkpoints checkpoints(Attempted& a) override {
+    return {a.talk.keeps_checkpoints, a.talk.checkpoint_asked};
+  }
+  void wake_at(Seconds at, DecisionId id) override { events_.wake_at(at, id); }
+  void refuse(DecisionId, const std::string& reason) override;
   void leave(Attempted&);
-  void hold(Attempted&);
-  void go_on(Attempted&, std::int64_t epoch);
-  void stop(Attempted&);
   // what agents say, and how it ends (world_ends.cpp)
   void heard(const std::string& mark, const FromAgent&);
   void left(const std::string& mark);
   void joined(Attempted&, const Join&);
   void said(Attempted&, const std::string& line);
   std::optional<Energy> energy_since_last(Attempted&);
-  void begin_program(Attempted&);
   void tell(Attempted&, const std::string& line);
-  void condemn(Attempted&, Failure, const std::string& why);
+  void make_fail(Attempted&, Failure, const std::string& why);
   void settle();
   void over(Attempted&);
   void back_to_former_size(Attempted&, const std::string& why);
@@ -165,9 +173,8 @@ class SlurmWorld final : public control::World {
   void finish(TaskId, EventBody last);
   bool look(Seconds at_most);
   void check_deadlines();
-  Seconds until_next(Seconds at_most) const;
+  Seconds until_next(Seconds at_most);
   // gangs (world_gangs.cpp)
-  std::vector<NodeId> nodes_of(const Attempted&) const;
   std::vector<std::string> marks_of(const Attempted&) const;  // of its agents, by rank
   void make_gang_ticket(const Attempted&, Ticket&);
   bool signal(Attempted&, int number);  // all of it; false: rank 0 cannot be reached
@@ -214,18 +221,11 @@ class SlurmWorld final : public control::World {
   bool look_after_steps(NodeId, const Pilot&);
   void pilot_over(NodeId);
 
-  bool fits(const Node&, const Resources& before, const Resources& now) const;
-  std::string no_room(const Node&, const Resources& wanted) const;
-  // `now` instead of `before`, on each of its nodes.
-  void take(const Attempted&, const Resources& before, const Resources& now);
-  const Node* lacks_room(const Attempted&, const Resources& before, const Resources& now) const;
-  Attempted* find(TaskId, Attempt);
   Attempted* find(const std::string& mark);
   Mark mark_of(const Attempted& a) const { return {options_.run, a.task, a.number, a.submission}; }
   std::filesystem::path task_folder(TaskId) const;
   std::filesystem::path job_file(const Mark&, const char* what) const;
   std::filesystem::path output_file(TaskId) const;
-  void refuse(DecisionId, const std::string& reason);
   void happened(EventBody);
   void note(TaskId, const std::string& line);
 
@@ -234,6 +234,7 @@ class SlurmWorld final : public control::World {
   std::unique_ptr<Links> links_;
   platform::Descriptor wake_;
   std::vector<std::string> reachable_at_;
+  control::Ledger ledger_;
   std::vector<Node> nodes_;
   std::map<TaskId, std::unique_ptr<Attempted>> attempts_;  // the live ones
   std::map<NodeId, Pilot> pilots_;
@@ -242,8 +243,7 @@ class SlurmWorld final : public control::World {
   std::set<SlurmJobId> to_cancel_;  // of attempts that are over, and orphans
   bool queue_asked_ = false, nodes_asked_ = false;
   Seconds next_queue_, next_nodes_;
-  std::multimap<double, DecisionId> wakes_;  // by wall clock
-  std::deque<Event> pending_;
+  runtime::EventQueue events_;
 };
 
 }  // namespace tandem::slurm

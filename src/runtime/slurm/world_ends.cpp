@@ -4,16 +4,46 @@
 
 #include <algorithm>
 
-#include "runtime/local/attempt.h"
-#include "runtime/slurm/clock.h"
+#include "runtime/common/clock.h"
+#include "runtime/common/task_files.h"
 #include "runtime/slurm/world.h"
 
 namespace tandem::slurm {
 namespace {
 
-const Resources kNothing{0, 0, 1.0};
+using runtime::steady;
+
+// What an attempt comes to that was not told to stop.
+runtime::Judgement judge_record(const ExitRecord& r, const runtime::Conversation& talk) {
+  if (!r.could_not_start.empty()) return {false, Failure::could_not_start, r.could_not_start};
+  if (r.lost_tandem) return {false, Failure::lost, "its node lost the connection to Tandem"};
+  if (r.asked_by_slurm)
+    return {false, Failure::killed,
+            fmt::format("Slurm ended job {}: scancel, preemption or its time limit", r.job)};
+  return judge(runtime::Exit{r.signalled, r.status, r.out_of_memory, talk.begin.system.memory}, talk);
+}
 
 }  // namespace
+
+runtime::Judgement judge(const Ended& ended, const runtime::Conversation& talk) {
+  switch (ended.end) {
+    case End::exited:
+      return judge_record(*ended.record, talk);
+    case End::refused:
+    case End::failed:
+      return {false, ended.ran ? Failure::killed : Failure::could_not_start, ended.detail};
+    case End::cancelled:
+      return {false, Failure::killed, ended.detail};
+    case End::timed_out:
+      return {false, Failure::killed, ended.detail + "; raise slurm.time, or make checkpoints more often"};
+    case End::out_of_memory:
+      return {false, Failure::out_of_memory, ended.detail + "; raise system.memory"};
+    case End::node_failed:
+    case End::lost:
+      return {false, Failure::lost, ended.detail};
+  }
+  return {};
+}
 
 // ---- what agents say ----
 
@@ -29,7 +59,7 @@ void SlurmWorld::heard(const std::string& mark, const FromAgent& message) {
   else if (const auto* line = std::get_if<Said>(&message))
     said(*a, line->line);
   else if (const auto* broke = std::get_if<Broke>(&message))
-    condemn(*a, Failure::bad_report, broke->why);
+    make_fail(*a, Failure::bad_report, broke->why);
   else if (const auto* drew = std::get_if<Drew>(&message))
     a->drew = drew->joules;
   else if (const auto* exited = std::get_if<Exited>(&message))
@@ -63,42 +93,38 @@ void SlurmWorld::begin_together(Attempted& a) {
   const Join join = *std::exchange(a.join, std::nullopt);
   a.let_go = true;
   for (const auto& mark : marks_of(a)) links_->send(mark, Go{join.port});
-  a.talk.stretch_from = a.began = steady();
-  if (!a.talk.plain()) a.stall_at = steady() + a.job.limits.stall;
+  a.began = steady();
+  begun(a.talk, a.began);
   if (!std::exchange(a.started, true))
     happened(TaskStarted{a.task, a.number, a.start_decision, join.pid, join.pid_started, join.cpus});
-  if (a.resize) happened(SystemChanged{a.task, a.number, *std::exchange(a.resize, std::nullopt), a.granted});
+  if (a.resize)
+    happened(SystemChanged{a.task, a.number, *std::exchange(a.resize, std::nullopt), a.granted()});
 }
 
 void SlurmWorld::said(Attempted& a, const std::string& line) {
   if (a.verdict) return;
   try {
-    Heard heard = hear(a.talk, line, steady());
-    if (!heard.cannot_begin.empty()) condemn(a, Failure::could_not_start, heard.cannot_begin);
-    if (heard.wants_begin) begin_program(a);
-    if (heard.checkpoint)
-      happened(CheckpointTaken{a.task, a.number, *std::exchange(a.talk.checkpoint_asked, std::nullopt),
-                               *heard.checkpoint});
+    runtime::Heard heard = hear(a.talk, line, steady());
+    if (heard.fails) make_fail(a, heard.fails->first, heard.fails->second);
+    if (heard.wants_begin) tell(a, begin_line(a.talk, steady()));
+    if (heard.slice) happened(std::move(*heard.slice));
+    if (heard.checkpoint) happened(*heard.checkpoint);
     if (heard.epoch) {
-      heard.epoch->task = a.task;
-      heard.epoch->attempt = a.number;
       heard.epoch->energy = energy_since_last(a);
       happened(std::move(*heard.epoch));
-      a.stall_at.reset();
       if (a.told_to_stop || a.move != Move::none) {  // it was at work when it was asked to end
         a.talk.gated = a.move != Move::none;
         tell(a, answer(a.talk, true, steady()));
       }
     }
-    if (!heard.past_the_end.empty()) {
-      note(a.task, heard.past_the_end);
-      if (a.talk.plain())
-        tell(a, answer(a.talk, false, steady()));
-      else
-        stop(a);
-    }
+    if (heard.past_the_end.empty()) return;
+    note(a.task, heard.past_the_end);
+    if (a.talk.plain)
+      tell(a, answer(a.talk, false, steady()));
+    else
+      stop(a);
   } catch (const protocol::ProtocolError& e) {
-    condemn(a, Failure::bad_report, e.what());
+    make_fail(a, Failure::bad_report, e.what());
   }
 }
 
@@ -107,19 +133,14 @@ std::optional<Energy> SlurmWorld::energy_since_last(Attempted& a) {
   return Energy{Joules{*a.drew - std::exchange(a.drew_counted, *a.drew)}, "slurm"};
 }
 
-void SlurmWorld::begin_program(Attempted& a) {
-  tell(a, protocol::line(protocol::FromTandem(a.talk.begin)));
-  if (!a.talk.plain()) a.stall_at = steady() + a.job.limits.stall;
-}
-
 // One that cannot be told is gone; its life says so.
 void SlurmWorld::tell(Attempted& a, const std::string& line) {
   links_->send(text(mark_of(a)), Tell{line});
 }
 
-void SlurmWorld::condemn(Attempted& a, Failure failure, const std::string& why) {
+void SlurmWorld::make_fail(Attempted& a, Failure failure, const std::string& why) {
   if (!a.verdict) a.verdict.emplace(failure, why);
-  a.stall_at.reset();
+  a.talk.stall_at.reset();
   if (!a.life) return;
   if (!signal(a, SIGKILL)) a.life->cancel(why);
 }
@@ -142,12 +163,12 @@ void SlurmWorld::over(Attempted& a) {
     to_cancel_.insert(*a.life->job());
   a.life.reset();
   a.kill_at.reset();
-  a.stall_at.reset();
+  a.talk.stall_at.reset();
   a.cancel_at.reset();
   const Move move = std::exchange(a.move, Move::none);
   if (a.told_to_stop) return finish(a.task, TaskEnded{a.task, a.number, energy_since_last(a)});
   if (a.verdict) return fail(a, a.verdict->first, a.verdict->second);
-  if (move == Move::parked && a.parked) return;  // until it is given cores again
+  if (move == Move::parked && a.holds.lent) return;  // until it is given cores again
   if (move != Move::none || (ended.end == End::refused && a.submit_unsure)) return submit(a);
   if (time_was_up && a.talk.keeps_checkpoints && a.talk.last_epoch > a.epoch_at_submit) return submit(a);
   if (ended.end == End::refused && a.resize) return back_to_former_size(a, ended.detail);
@@ -162,21 +183,20 @@ void SlurmWorld::over(Attempted& a) {
 
 void SlurmWorld::back_to_former_size(Attempted& a, const std::string& why) {
   refuse(*std::exchange(a.resize, std::nullopt), "Slurm does not take it: " + why);
-  take(a, a.granted, a.before_resize);
-  a.granted = a.talk.begin.system = a.before_resize;
-  submit(a);
+  ledger_.undo(a.holds, a.before_resize);
+  a.talk.begin.system = a.granted();
+  if (!a.holds.lent) submit(a);  // one that was held is held again
 }
 
 void SlurmWorld::fail(Attempted& a, Failure failure, const std::string& detail) {
   finish(a.task, TaskFailed{a.task, a.number, failure, detail,
-                            local::tail_of(output_file(a.task), static_cast<off_t>(a.output_from)),
+                            runtime::tail_of(output_file(a.task), static_cast<off_t>(a.output_from)),
                             energy_since_last(a)});
 }
 
 void SlurmWorld::finish(TaskId task, EventBody last) {
   const auto node = attempts_.extract(task);
-  const Attempted& a = *node.mapped();
-  take(a, a.holds(), kNothing);
+  ledger_.end(node.mapped()->holds);
   happened(std::move(last));
 }
 

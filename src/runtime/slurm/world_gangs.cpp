@@ -5,28 +5,25 @@
 // has ended its program after the fence at the latest (life.h).
 #include <fmt/format.h>
 #include <signal.h>
-#include <string.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "runtime/slurm/clock.h"
+#include "runtime/common/clock.h"
 #include "runtime/slurm/world.h"
 
 namespace tandem::slurm {
 namespace {
+
+using runtime::steady;
 
 // Why a rank's end is the end of all of them; empty: it ended as it should, or Slurm ended it, which rank 0
 // has heard too.
 std::pair<Failure, std::string> trouble(const ExitRecord& r) {
   if (r.asked_by_slurm || r.lost_tandem) return {};
   if (!r.could_not_start.empty()) return {Failure::could_not_start, r.could_not_start};
-  if (r.out_of_memory > 0)
-    return {Failure::out_of_memory, "it needed more than its memory limit; raise system.memory"};
-  if (r.signalled)
-    return {Failure::killed, fmt::format("ended by signal {} ({})", r.status, ::strsignal(r.status))};
-  if (r.status != 0) return {Failure::crashed, fmt::format("exit status {}", r.status)};
-  return {};
+  const auto judgement = runtime::judge(runtime::Exit{r.signalled, r.status, r.out_of_memory});
+  return judgement.well ? std::pair<Failure, std::string>() : std::pair(judgement.failure, judgement.detail);
 }
 
 bool ended_badly(const ExitRecord& r) {
@@ -35,27 +32,20 @@ bool ended_badly(const ExitRecord& r) {
 
 }  // namespace
 
-std::vector<NodeId> SlurmWorld::nodes_of(const Attempted& a) const {
-  std::vector<NodeId> out{a.node};
-  out.insert(out.end(), a.more.begin(), a.more.end());
-  return out;
-}
-
 std::vector<std::string> SlurmWorld::marks_of(const Attempted& a) const {
   std::vector<std::string> out;
-  for (std::size_t rank = 0; rank <= a.more.size(); ++rank)
+  for (std::size_t rank = 0; rank < a.nodes.size(); ++rank)
     out.push_back(mark_of_rank(text(mark_of(a)), rank));
   return out;
 }
 
 void SlurmWorld::make_gang_ticket(const Attempted& a, Ticket& ticket) {
-  if (a.more.empty()) return;
-  for (const NodeId node : nodes_of(a))
-    ticket.nodes.push_back(nodes_.at(static_cast<std::size_t>(node)).name);
+  if (!a.gang()) return;
+  for (const NodeId node : a.nodes) ticket.nodes.push_back(nodes_.at(static_cast<std::size_t>(node)).name);
   ticket.tokens.push_back(ticket.token);
   for (std::size_t rank = 1; rank < ticket.nodes.size(); ++rank)
     ticket.tokens.push_back(links_->expect(mark_of_rank(ticket.mark, rank)));
-  const auto& first = nodes_.at(static_cast<std::size_t>(a.node));
+  const auto& first = nodes_.at(static_cast<std::size_t>(a.node()));
   ticket.master = first.address.empty() ? first.name : first.address;
 }
 
@@ -85,7 +75,7 @@ void SlurmWorld::follower_exited(Attempted& a, std::size_t rank, const ExitRecor
   const auto [failure, why] = trouble(record);
   if (why.empty() || a.told_to_stop || a.verdict || a.move != Move::none) return;
   if (a.exit && ended_badly(*a.exit)) return;  // that took the others with it
-  condemn(a, failure, fmt::format("rank {} on {}: {}", rank, record.node, why));
+  make_fail(a, failure, fmt::format("rank {} on {}: {}", rank, record.node, why));
 }
 
 void SlurmWorld::follower_left(Attempted& a, std::size_t rank) {
@@ -93,8 +83,8 @@ void SlurmWorld::follower_left(Attempted& a, std::size_t rank) {
   // What was not let go has not begun.
   a.followers[rank - 1].over_at = steady() + (a.let_go ? options_.life.fence : Seconds{0});
   if (a.told_to_stop || a.verdict || a.move != Move::none) return;
-  const auto& node = nodes_.at(static_cast<std::size_t>(a.more[rank - 1])).name;
-  condemn(a, Failure::lost, fmt::format("rank {} on {} cannot be reached any more", rank, node));
+  const auto& node = nodes_.at(static_cast<std::size_t>(a.nodes[rank])).name;
+  make_fail(a, Failure::lost, fmt::format("rank {} on {} cannot be reached any more", rank, node));
 }
 
 bool SlurmWorld::waits_for_followers(const Attempted& a) const {

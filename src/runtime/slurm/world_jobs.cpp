@@ -6,12 +6,14 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "runtime/local/attempt.h"
-#include "runtime/slurm/clock.h"
+#include "runtime/common/clock.h"
+#include "runtime/common/launching.h"
 #include "runtime/slurm/world.h"
 
 namespace tandem::slurm {
 namespace {
+
+using runtime::steady;
 
 constexpr Seconds kCommandLimit{60};
 constexpr double kRestAfterQueue = 9;  // times as long as squeue took: a tenth of the time at most
@@ -32,8 +34,8 @@ bool unsure(const CommandResult& result) {
 void SlurmWorld::submit(Attempted& a) {
   ++a.submission;
   a.submit_unsure = a.in_pilot = a.step_sent = false;
-  a.talk.begin_again(steady());
-  a.followers.assign(a.more.size(), {});
+  begin_again(a.talk, steady());
+  a.followers.assign(a.nodes.size() - 1, {});
   a.drew_counted -= a.drew.value_or(0);  // the next job's figure begins at 0
   a.drew.reset();
   a.join.reset();
@@ -75,7 +77,7 @@ void SlurmWorld::submit_job(Attempted& a) {
 
 Submission SlurmWorld::submission_for(const Attempted& a) const {
   std::string names;
-  for (const NodeId node : nodes_of(a))
+  for (const NodeId node : a.nodes)
     names += (names.empty() ? "" : ",") + nodes_.at(static_cast<std::size_t>(node)).name;
   return {.mark = mark_of(a),
           .node = names,
@@ -84,7 +86,7 @@ Submission SlurmWorld::submission_for(const Attempted& a) const {
           .output = output_file(a.task),
           .working_folder = std::filesystem::current_path(),
           .command = {options_.agent, job_file(mark_of(a), "ticket.json").string()},
-          .nodes = 1 + a.more.size()};
+          .nodes = a.nodes.size()};
 }
 
 Ticket SlurmWorld::blank_ticket(const Mark& mark) {
@@ -98,26 +100,18 @@ Ticket SlurmWorld::blank_ticket(const Mark& mark) {
 }
 
 Ticket SlurmWorld::ticket_for(const Attempted& a) {
-  local::Attempted described;
-  described.begin = a.talk.begin;
-  described.granted = a.granted;
-  described.counted_before = a.talk.counted_before;
   Ticket ticket = blank_ticket(mark_of(a));
   const auto& program = a.job.program;
-  ticket.command = program.built_in()
-                       ? std::vector<std::string>{options_.trainer, "train",     "--model",
-                                                  program.model,    "--dataset", program.dataset}
-                       : program.command;
-  ticket.environment = local::environment_for(described);
+  ticket.command = runtime::command_of(program, options_.trainer);
+  ticket.environment = runtime::environment_for(a.talk);
   ticket.output = output_file(a.task);
-  ticket.data_limit = a.granted.memory;
+  ticket.data_limit = a.granted().memory;
   ticket.folder = program.folder;
-  ticket.environment["TANDEM_NODE"] = nodes_[static_cast<std::size_t>(a.node)].name;
-  ticket.cores = a.granted.cores;
+  ticket.environment["TANDEM_NODE"] = nodes_[static_cast<std::size_t>(a.node())].name;
+  ticket.cores = a.granted().cores;
   ticket.environment.insert(options_.environment.begin(), options_.environment.end());
   make_gang_ticket(a, ticket);
-  const auto on = nodes_of(a);
-  ticket.whole_node = !a.in_pilot && std::all_of(on.begin(), on.end(), [&](NodeId node) {
+  ticket.whole_node = !a.in_pilot && std::all_of(a.nodes.begin(), a.nodes.end(), [&](NodeId node) {
     return a.asked.cores == nodes_.at(static_cast<std::size_t>(node)).capacity.cores;
   });
   return ticket;
@@ -179,8 +173,8 @@ void SlurmWorld::cancel_jobs() {
     if (!a->life || !due(*a->life, a->next_cancel)) continue;
     if (!a->in_pilot)
       jobs.push_back(*a->life->job());
-    else if (const auto pilot = pilots_.find(a->node); pilot != pilots_.end())
-      links_->send(text(mark_of_pilot(a->node, pilot->second.number)), EndStep{text(mark_of(*a))});
+    else if (const auto pilot = pilots_.find(a->node()); pilot != pilots_.end())
+      links_->send(text(mark_of_pilot(a->node(), pilot->second.number)), EndStep{text(mark_of(*a))});
   }
   for (auto& [node, pilot] : pilots_)
     if (due(pilot.life, pilot.next_cancel)) jobs.push_back(*pilot.life.job());
@@ -202,8 +196,7 @@ void SlurmWorld::look_for_records() {
 // ---- after a crash ----
 
 std::vector<Event> SlurmWorld::reconcile(const View& view) {
-  for (const auto& [id, decision] : view.open)
-    if (const auto* wake = std::get_if<Wake>(&decision.body)) wakes_.emplace(wake->at.value, id);
+  events_.remember_wakes(view);
   end_orphans();
   for (TaskId id : view.holding) {
     const auto& task = view.tasks[static_cast<std::size_t>(id)];
@@ -212,9 +205,7 @@ std::vector<Event> SlurmWorld::reconcile(const View& view) {
     else
       happened(TaskFailed{id, task.attempt, Failure::lost, "Tandem ended while it ran", "", {}});
   }
-  std::vector<Event> out(std::make_move_iterator(pending_.begin()), std::make_move_iterator(pending_.end()));
-  pending_.clear();
-  return out;
+  return events_.take();
 }
 
 // Until none is left: a new attempt must be alone with its files.

@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "runtime/slurm/clock.h"
+#include "runtime/common/clock.h"
 #include "runtime/slurm/gpus.h"
 #include "runtime/slurm/world.h"
 
 namespace tandem::slurm {
 namespace {
+
+using runtime::steady;
 
 constexpr Seconds kCommandLimit{60};
 const Resources kAway{0, 0, 1.0};
@@ -21,6 +23,13 @@ bool is_loopback(const std::string& address) {
 }
 
 }  // namespace
+
+control::Capabilities SlurmWorld::capabilities() const {
+  control::Capabilities out = kSlurmCapabilities;
+  out.gpus = out.gang_gpus =
+      std::any_of(nodes_.begin(), nodes_.end(), [](const Node& node) { return gpus_of(node.capacity) > 0; });
+  return out;
+}
 
 std::vector<NodeJoined> SlurmWorld::nodes() {
   const auto result = commands_.run_and_wait(sinfo(), kCommandLimit);
@@ -78,9 +87,7 @@ std::vector<NodeJoined> SlurmWorld::learn_nodes(const SlurmNodes& found) {
   for (std::size_t i = 0; i < now.size(); ++i) {
     const Resources before = i < nodes_.size() ? nodes_[i].capacity : kAway;
     Node& node = now[i];
-    node.free_cores += node.capacity.cores - before.cores;
-    node.free_memory += node.capacity.memory - before.memory;
-    node.free_gpus += gpus_of(node.capacity) - gpus_of(before);
+    ledger_.set_node(static_cast<NodeId>(i), node.name, node.capacity);
     if (i >= nodes_.size() || !(node.capacity == before))
       changed.push_back({static_cast<NodeId>(i), node.name, node.capacity, node.type});
   }

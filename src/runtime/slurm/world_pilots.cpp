@@ -10,12 +10,14 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "runtime/slurm/clock.h"
+#include "runtime/common/clock.h"
 #include "runtime/slurm/gpus.h"
 #include "runtime/slurm/world.h"
 
 namespace tandem::slurm {
 namespace {
+
+using runtime::steady;
 
 constexpr int kShortEnough = 3;  // in a row
 constexpr Seconds kCommandLimit{60};
@@ -61,8 +63,8 @@ Mark SlurmWorld::mark_of_pilot(NodeId node, int number) const {
 
 // What Slurm is asked for: as `granted`, but its share of the node's memory where it has no limit.
 Resources SlurmWorld::asked_for(const Attempted& a) const {
-  Resources asked = a.granted;
-  const auto& capacity = nodes_.at(static_cast<std::size_t>(a.node)).capacity;
+  Resources asked = a.granted();
+  const auto& capacity = nodes_.at(static_cast<std::size_t>(a.node())).capacity;
   // Slurm counts whole MiB: shares are rounded down, so that all fit; what was granted is given.
   if (asked.memory == 0)
     asked.memory = capacity.memory / std::max(1, capacity.cores) * asked.cores / kMiB * kMiB;
@@ -76,7 +78,7 @@ Resources SlurmWorld::room_outside(const Attempted& but, NodeId node) const {
   Resources room = nodes_.at(static_cast<std::size_t>(node)).capacity;
   if (const auto pilot = pilots_.find(node); pilot != pilots_.end()) room = minus(room, pilot->second.size);
   for (const auto& [task, a] : attempts_) {
-    const auto on = nodes_of(*a);
+    const auto& on = a->nodes;
     const bool there = std::find(on.begin(), on.end(), node) != on.end();
     if (a.get() != &but && there && a->life && !a->in_pilot) room = minus(room, a->asked);
   }
@@ -85,19 +87,19 @@ Resources SlurmWorld::room_outside(const Attempted& but, NodeId node) const {
 
 // A gang is a job of its own: a pilot in its way takes no new tasks, and ends with its last.
 void SlurmWorld::make_room_for_gang(const Attempted& a) {
-  for (const NodeId node : nodes_of(a))
+  for (const NodeId node : a.nodes)
     if (const auto pilot = pilots_.find(node); pilot != pilots_.end() && !has(room_outside(a, node), a.asked))
       pilot->second.retired = true;
 }
 
 // One that takes the task, made if that is worth it; null: the task shall be a job of its own.
 SlurmWorld::Pilot* SlurmWorld::pilot_for(const Attempted& a) {
-  if (!a.more.empty()) {
+  if (a.gang()) {
     make_room_for_gang(a);
     return nullptr;
   }
-  const auto found = pilots_.find(a.node);
-  const Resources outside = room_outside(a, a.node);
+  const auto found = pilots_.find(a.node());
+  const Resources outside = room_outside(a, a.node());
   if (found != pilots_.end()) {
     Pilot& pilot = found->second;
     if (pilot.retired) return nullptr;
@@ -110,8 +112,8 @@ SlurmWorld::Pilot* SlurmWorld::pilot_for(const Attempted& a) {
                         (options_.pilots == Pilots::when_short && short_in_a_row_ >= kShortEnough);
   // What every task gets by the site's `gres` cannot be dealt out again.
   const bool possible =
-      options_.site.gres.empty() && steady() >= nodes_.at(static_cast<std::size_t>(a.node)).pilots_from;
-  return worth_it && possible && has(outside, a.asked) ? start_pilot(a.node, outside) : nullptr;
+      options_.site.gres.empty() && steady() >= nodes_.at(static_cast<std::size_t>(a.node())).pilots_from;
+  return worth_it && possible && has(outside, a.asked) ? start_pilot(a.node(), outside) : nullptr;
 }
 
 SlurmWorld::Pilot* SlurmWorld::start_pilot(NodeId node, const Resources& size) {
@@ -152,7 +154,7 @@ void SlurmWorld::run_step(Attempted& a, Pilot& pilot) {
   a.life->accepted(pilot.life.job().value_or(0), steady());
   try {
     const RunStep step{text(mark_of(a)), srun(options_.site, submission_for(a))};
-    links_->send(text(mark_of_pilot(a.node, pilot.number)), step);  // if it is gone, its life says so
+    links_->send(text(mark_of_pilot(a.node(), pilot.number)), step);  // if it is gone, its life says so
   } catch (const std::exception& e) {
     a.life->refused(e.what());
   }
@@ -161,13 +163,13 @@ void SlurmWorld::run_step(Attempted& a, Pilot& pilot) {
 // Its step is over, or shall be.
 void SlurmWorld::leave_pilot(Attempted& a, bool recorded) {
   a.in_pilot = false;
-  const auto found = pilots_.find(a.node);
+  const auto found = pilots_.find(a.node());
   if (found == pilots_.end()) return;
   Pilot& pilot = found->second;
   pilot.free = plus(pilot.free, a.asked);
   pilot.idle_from = steady();
   if (a.step_sent && !recorded)
-    links_->send(text(mark_of_pilot(a.node, pilot.number)), EndStep{text(mark_of(a))});
+    links_->send(text(mark_of_pilot(a.node(), pilot.number)), EndStep{text(mark_of(a))});
 }
 
 // ---- what pilots say, and how they end ----
@@ -180,7 +182,7 @@ void SlurmWorld::heard_pilot(const Mark& mark, const FromAgent& message) {
     pilot.life.accepted(join->job, steady());
     pilot.life.joined(steady());
     for (auto& [task, a] : attempts_)
-      if (a->node == found->first && a->in_pilot && !a->step_sent && a->life) run_step(*a, pilot);
+      if (a->node() == found->first && a->in_pilot && !a->step_sent && a->life) run_step(*a, pilot);
   } else if (const auto* exited = std::get_if<Exited>(&message)) {
     pilot.life.recorded(exited->record);
   } else if (const auto* ended = std::get_if<StepEnded>(&message)) {
@@ -235,7 +237,7 @@ void SlurmWorld::look_after_pilots() {
 bool SlurmWorld::look_after_steps(NodeId node, const Pilot& pilot) {
   bool any = false;
   for (auto& [task, a] : attempts_) {
-    if (a->node != node || !a->in_pilot || !a->life) continue;
+    if (a->node() != node || !a->in_pilot || !a->life) continue;
     any = true;
     a->life->limited_by(pilot.life);
     if (!a->step_sent && a->life->cancel_asked()) a->life->refused("it was cancelled before it began");
@@ -256,7 +258,7 @@ void SlurmWorld::pilot_over(NodeId node) {
     to_cancel_.insert(*pilot.life.job());
   if (!ended.ran) nodes_.at(static_cast<std::size_t>(node)).pilots_from = steady() + kNoPilots;
   for (auto& [task, a] : attempts_) {
-    if (a->node != node || !a->in_pilot || !a->life || a->life->ended()) continue;
+    if (a->node() != node || !a->in_pilot || !a->life || a->life->ended()) continue;
     step_is_over(*a, phase_of_steps(ended),
                  fmt::format("its pilot ended ({} {})", name(ended.end), ended.detail));
   }

@@ -1,4 +1,4 @@
-#include "runtime/local/gpu_desk.h"
+#include "runtime/local/gpu_allocator.h"
 
 #include <fmt/format.h>
 
@@ -24,14 +24,14 @@ std::string type_with(const std::string& type, const std::vector<LocalGpu>& gpus
   return gpus.empty() ? type : fmt::format("{}, {} x {}", type, gpus.size(), gpus.front().name);
 }
 
-GpuDesk::GpuDesk(std::vector<LocalGpu> gpus) : gpus_(std::move(gpus)), used_(gpus_.size()) {}
+GpuAllocator::GpuAllocator(std::vector<LocalGpu> gpus) : gpus_(std::move(gpus)), used_(gpus_.size()) {}
 
-bool GpuDesk::has_room(std::size_t gpu, const Resources& wanted) const {
+bool GpuAllocator::has_room(std::size_t gpu, const Resources& wanted) const {
   if (wanted.gpu_memory == 0) return unused(gpu);
   return gpus_[gpu].memory - used_[gpu].memory >= wanted.gpu_memory;
 }
 
-std::optional<GpuDesk::Numbers> GpuDesk::take(const Resources& wanted, const Numbers& among) {
+std::optional<GpuAllocator::Numbers> GpuAllocator::take(const Resources& wanted, const Numbers& among) {
   Numbers order = among;
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return used_[a].memory > used_[b].memory; });
@@ -46,19 +46,19 @@ std::optional<GpuDesk::Numbers> GpuDesk::take(const Resources& wanted, const Num
   return order;
 }
 
-void GpuDesk::give_back(const Numbers& gpus, const Resources& granted) {
+void GpuAllocator::give_back(const Numbers& gpus, const Resources& granted) {
   for (const std::size_t gpu : gpus) {
     --used_[gpu].tasks;
     used_[gpu].memory -= granted.gpu_memory > 0 ? granted.gpu_memory : gpus_[gpu].memory;
   }
 }
 
-int GpuDesk::free(const Numbers& among) const {
+int GpuAllocator::free(const Numbers& among) const {
   return static_cast<int>(
       std::count_if(among.begin(), among.end(), [&](std::size_t gpu) { return unused(gpu); }));
 }
 
-std::vector<std::string> GpuDesk::names(const Numbers& gpus) const {
+std::vector<std::string> GpuAllocator::names(const Numbers& gpus) const {
   std::vector<std::string> out;
   for (const std::size_t gpu : gpus) out.push_back(gpus_[gpu].uuid);
   return out;

@@ -1,4 +1,4 @@
-#include "runtime/local/gpu_desk.h"
+#include "runtime/local/gpu_allocator.h"
 
 #include <gtest/gtest.h>
 
@@ -7,14 +7,14 @@ namespace {
 
 using Taken = std::optional<std::vector<std::size_t>>;
 
-GpuDesk two() {
-  return GpuDesk({{"GPU-a", "A", 40 * kGiB}, {"GPU-b", "A", 40 * kGiB}});
+GpuAllocator two() {
+  return GpuAllocator({{"GPU-a", "A", 40 * kGiB}, {"GPU-b", "A", 40 * kGiB}});
 }
-const GpuDesk::Numbers kBoth{0, 1};
+const GpuAllocator::Numbers kBoth{0, 1};
 const Resources kWhole{.gpus = 1}, kPart{.gpus = 1, .gpu_memory = 15 * kGiB};
 
-TEST(GpuDesk, WholeGpusAreNobodyElses) {
-  GpuDesk desk = two();
+TEST(GpuAllocator, WholeGpusAreNobodyElses) {
+  GpuAllocator desk = two();
   EXPECT_EQ(desk.take(kWhole, kBoth), (Taken{{0}}));
   EXPECT_EQ(desk.take(kWhole, kBoth), (Taken{{1}}));
   EXPECT_EQ(desk.take(kWhole, kBoth), std::nullopt);
@@ -25,8 +25,8 @@ TEST(GpuDesk, WholeGpusAreNobodyElses) {
   EXPECT_EQ(desk.take(kPart, kBoth), (Taken{{1}}));
 }
 
-TEST(GpuDesk, SharersFillOneGpuAsFarAsItsMemoryGoes) {
-  GpuDesk desk = two();
+TEST(GpuAllocator, SharersFillOneGpuAsFarAsItsMemoryGoes) {
+  GpuAllocator desk = two();
   EXPECT_EQ(desk.take(kPart, kBoth), (Taken{{0}}));
   EXPECT_EQ(desk.take(kPart, kBoth), (Taken{{0}}));
   EXPECT_EQ(desk.take(kPart, kBoth), (Taken{{1}})) << "three times 15 GiB are more than 40";
@@ -35,8 +35,8 @@ TEST(GpuDesk, SharersFillOneGpuAsFarAsItsMemoryGoes) {
   EXPECT_EQ(desk.take(kWhole, kBoth), (Taken{{1}}));
 }
 
-TEST(GpuDesk, SeveralOfOneTaskAreSeveralGpus) {
-  GpuDesk desk = two();
+TEST(GpuAllocator, SeveralOfOneTaskAreSeveralGpus) {
+  GpuAllocator desk = two();
   const Resources both{.gpus = 2, .gpu_memory = 30 * kGiB};
   EXPECT_EQ(desk.take({.gpus = 3}, kBoth), std::nullopt);
   EXPECT_EQ(desk.take(both, kBoth), (Taken{{0, 1}}));
@@ -46,16 +46,16 @@ TEST(GpuDesk, SeveralOfOneTaskAreSeveralGpus) {
   EXPECT_EQ(desk.free(kBoth), 2);
 }
 
-TEST(GpuDesk, ANodeHasItsOwn) {
-  GpuDesk desk = two();
+TEST(GpuAllocator, ANodeHasItsOwn) {
+  GpuAllocator desk = two();
   EXPECT_EQ(desk.take(kWhole, {1}), (Taken{{1}}));
   EXPECT_EQ(desk.take(kWhole, {1}), std::nullopt) << "the other one is another node's";
   EXPECT_EQ(desk.free({1}), 0);
   EXPECT_EQ(desk.free(kBoth), 1);
 }
 
-TEST(GpuDesk, NoneAskedForIsNoneGiven) {
-  GpuDesk desk({});
+TEST(GpuAllocator, NoneAskedForIsNoneGiven) {
+  GpuAllocator desk({});
   EXPECT_EQ(desk.take({}, {}), (Taken{std::vector<std::size_t>{}}));
 }
 

@@ -5,10 +5,10 @@
 
 #include "base/units.h"
 
-namespace tandem::slurm {
+namespace tandem::runtime {
 
 inline Seconds steady() {
   return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};
 }
 
-}  // namespace tandem::slurm
+}  // namespace tandem::runtime

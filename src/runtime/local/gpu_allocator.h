@@ -27,9 +27,9 @@ void add_gpus(const std::vector<LocalGpu>&, Resources& capacity);
 // And to its type: what was learned beside one type of GPU is not good beside another.
 std::string type_with(const std::string& type, const std::vector<LocalGpu>&);
 
-class GpuDesk {
+class GpuAllocator {
  public:
-  explicit GpuDesk(std::vector<LocalGpu> gpus);
+  explicit GpuAllocator(std::vector<LocalGpu> gpus);
 
   using Numbers = std::vector<std::size_t>;  // of GPUs
 

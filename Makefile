@@ -27,6 +27,7 @@ nightly: setup
 	@tools/setup slurm
 	cmake --preset release -Wno-dev >/dev/null
 	cmake --build $(BUILD) -j$(JOBS)
+	cmake --build $(BUILD) -j$(JOBS) --target benches
 	TANDEM_KILLS=180,20 TANDEM_SERVER_KILLS=50,200 TANDEM_TWO_WORLDS=1 $(CTEST) --test-dir $(BUILD)
 	TANDEM_FUZZ_SECONDS=180 $(MAKE) fuzz
 	$(MAKE) asan
@@ -87,6 +88,7 @@ bench: setup
 	@tools/setup compare
 	cmake --preset release -Wno-dev >/dev/null
 	cmake --build $(BUILD) -j$(JOBS)
+	cmake --build $(BUILD) -j$(JOBS) --target benches
 	bench/run
 
 # A folder and a tarball that run elsewhere (docs/bundle.md). TRAINER=1: with tandem-trainer and libtorch.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -15,16 +14,27 @@ namespace {
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kNeighbours = 6, kFewNeighbours = 3;
 
-// The second tightest bound of the rows nearest by, for one of them may be wrong; nothing where there are too
-// few to contradict anybody.
-std::optional<double> second_of_nearest(std::vector<std::pair<double, double>> some, bool highest) {
-  if (some.size() < kFewNeighbours) return std::nullopt;
+using Bounds = std::vector<std::pair<double, double>>;  // by distance
+
+std::vector<double> nearest_of(Bounds& some) {
   const std::size_t count = std::min(some.size(), kNeighbours);
   std::partial_sort(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(count), some.end());
-  std::vector<double> bounds;
-  for (std::size_t i = 0; i < count; ++i) bounds.push_back(some[i].second);
-  std::sort(bounds.begin(), bounds.end());
-  return highest ? bounds[count - 2] : bounds[1];
+  std::vector<double> out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back(some[i].second);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// What rows nearest by say although some of them may be wrong. Stalls make many of them too slow, hardly
+// anything makes them too fast: of lower bounds it is their middle, of upper ones the second tightest.
+double lower_of_nearest(Bounds some) {
+  const auto bounds = nearest_of(some);
+  return bounds[(bounds.size() - 1) / 2];
+}
+
+double upper_of_nearest(Bounds some) {
+  const auto bounds = nearest_of(some);
+  return bounds[std::min<std::size_t>(1, bounds.size() - 1)];
 }
 
 }  // namespace
@@ -106,17 +116,16 @@ MeasuredBounds::Candidate MeasuredBounds::candidate(std::size_t row, std::span<c
 }
 
 bool MeasuredBounds::contradicted(std::size_t i) const {
-  std::vector<std::pair<double, double>> below, above;
+  Bounds below, above;
   for (std::size_t other = 0; other < times_.size(); ++other) {
     if (other == i) continue;
     const Candidate each = candidate(other, kept(i));
     if (!std::isinf(each.low)) below.emplace_back(each.distance, each.low);
     if (!std::isinf(each.high)) above.emplace_back(each.distance, each.high);
   }
-  const auto low = second_of_nearest(std::move(below), true);
-  const auto high = second_of_nearest(std::move(above), false);
   const double room = std::log(kContradicted);
-  return (low && times_[i] < *low - room) || (high && times_[i] > *high + room);
+  return (below.size() >= kFewNeighbours && times_[i] < lower_of_nearest(std::move(below)) - room) ||
+         (above.size() >= kFewNeighbours && times_[i] > upper_of_nearest(std::move(above)) + room);
 }
 
 void MeasuredBounds::drop_contradicted() {
@@ -145,19 +154,23 @@ void MeasuredBounds::note_extremes() {
 MeasuredBounds::Limits MeasuredBounds::at(std::span<const double> row) const {
   if (times_.empty()) return {};
   const std::vector<double> query = logarithms(row);
+  Bounds below, above;
   double low = -kInfinite, high = kInfinite;
   for (std::size_t i = 0; i < times_.size(); ++i) {
     const Candidate each = candidate(i, query);
+    if (!std::isinf(each.low)) below.emplace_back(each.distance, each.low);
+    if (!std::isinf(each.high)) above.emplace_back(each.distance, each.high);
     low = std::max(low, each.low), high = std::min(high, each.high);
   }
   const double off = std::log(kOff), replicas = replicas_of(query);
-  if (std::isinf(low) && std::isinf(high)) {
+  if (below.empty() && above.empty()) {
     for (std::size_t c = 0; c < columns_.size(); ++c)
       if (query[c] < lowest_[c] || query[c] > highest_[c]) return {};
     return {std::exp(fastest_ - off), std::exp(slowest_ + off), false};
   }
-  if (std::isinf(high)) return {std::exp(low - off - replicas), kInfinite, false};
-  if (std::isinf(low)) return {0, std::exp(high + off - replicas), false};
+  // With nothing on the other side to contradict it, one row that is wrong must not decide.
+  if (above.empty()) return {std::exp(lower_of_nearest(std::move(below)) - off - replicas), kInfinite, false};
+  if (below.empty()) return {0, std::exp(upper_of_nearest(std::move(above)) + off - replicas), false};
   const double noise = std::log(kNoise);
   return {std::exp(std::min(high - off, low - noise) - replicas),
           std::exp(std::max(low + off, high + noise) - replicas), true};

@@ -26,9 +26,9 @@ namespace tandem::stats {
 
 class MeasuredBounds {
  public:
-  static constexpr double kOff = 2.7;         // leaves room for a tenth of noise below 3
+  static constexpr double kOff = 2.5;         // leaves room for a tenth of noise below 3
   static constexpr double kNoise = 1.1;       // rows are no better than that
-  static constexpr double kContradicted = 2;  // beyond what all but one of the nearest rows leave possible
+  static constexpr double kContradicted = 2;  // beyond what most of the nearest rows leave possible
   static constexpr std::size_t kKept = 2000;  // rows; of more a sample is kept
 
   struct Limits {

@@ -307,7 +307,9 @@ TEST(PhysicalModel, SaysWhenABoundActed) {
   EXPECT_LT(slow.value, 3 * step_on_gpus(32, 4, 2, 2));
   EXPECT_EQ(slow.value, read_regression(written)->predict(row));
   written = model->written();
-  for (auto& number : written["law"]) number = 1e-9;
+  for (const auto number :
+       {TrainingLaw::fixed, TrainingLaw::record, TrainingLaw::pair, TrainingLaw::bus, TrainingLaw::jitter})
+    written["law"][static_cast<std::size_t>(number)] = 1e-9;
   const auto fast = read_regression(written)->bounded(row);
   EXPECT_TRUE(fast.raised && !fast.lowered);
   EXPECT_GT(fast.value, step_on_gpus(32, 4, 2, 2) / 3);

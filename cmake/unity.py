@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 
 NOISE = re.compile(r'R"(\w*)\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])*\'', re.S)
+NOISE_BUT_TEXT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+ROOT = Path(__file__).resolve().parent.parent / "src"
 KEYWORDS = {"if", "for", "while", "switch", "return", "static_assert", "decltype", "sizeof", "alignas", "requires", "operator",
             "noexcept", "constexpr", "const", "auto", "defined"}
 
@@ -49,8 +51,8 @@ def declared(statement):
     statement = re.sub(r"\btemplate\s*<[^{}]*?>\s*(?=\w)", "", statement)
     if found := re.match(r"\s*(?:enum\s+class|struct|class|enum|union)\s+(\w+)\s*(?:final\s*)?(?::[^;]*)?\{?$", statement.strip()):
         return found.group(1)
-    if found := re.match(r"\s*using\s+(?:namespace\s+)?([\w:]+)", statement):
-        return found.group(1).split("::")[-1]
+    if found := re.match(r"\s*using\s+([\w:]+)", statement):
+        return None if found.group(1) == "namespace" else found.group(1).split("::")[-1]
     if found := re.match(r"[^(=]*?(\w+)\s*(?:\[[^\]]*\]\s*)*=[^=]", statement):
         return found.group(1)  # a constant, whatever its value calls
     for found in re.finditer(r"([\w:]+)\s*\(", statement):
@@ -63,6 +65,23 @@ def declared(statement):
     return None
 
 
+HEADERS = {}  # header -> the types that it and the headers it includes declare
+
+
+def types_in(header):
+    """Types of our own headers: one of the same name in another file's anonymous namespace would be ambiguous."""
+    if header not in HEADERS:
+        HEADERS[header] = set()
+        path = ROOT / header
+        if path.exists():
+            code = NOISE_BUT_TEXT.sub(" ", path.read_text(encoding="utf-8"))
+            found = set(re.findall(r"\b(?:struct|class|using)\s+([A-Z]\w*)", code))
+            for other in re.findall(r'#\s*include\s*"([^"]+)"', code):
+                found |= types_in(other)
+            HEADERS[header] = found
+    return HEADERS[header]
+
+
 class Source:
     def __init__(self, path):
         text = Path(path).read_text(encoding="utf-8")
@@ -70,11 +89,12 @@ class Source:
         self.lines = text.count("\n")
         self.own = {name for part in anonymous_parts(code) for line in statements(part) if (name := declared(line))}
         self.own |= set(re.findall(r"^\s*#\s*define\s+(\w+)", code, re.M))
-        self.own |= {name.split("::")[-1] for name in re.findall(r"^using\s+(?:namespace\s+)?([\w:]+)", code, re.M)}
+        self.own |= {name.split("::")[-1] for name in re.findall(r"^using\s+(?!namespace\b)([\w:]+)", code, re.M)}
         if re.search(r"\busing (json = )?nlohmann::json;", code):
             self.own.discard("json")  # the same name for the same type is no clash
         self.own |= set(re.findall(r"^static\s+[^;{=(]*?(\w+)\s*[({=;]", code, re.M))
-        self.words = set(re.findall(r"\b[A-Z]\w*", code)) | set(re.findall(r"(?<![\w.>:])([a-z]\w*)\(", code))
+        included = [types_in(name) for name in re.findall(r'#\s*include\s*"([^"]+)"', text)]
+        self.words = set().union(*included) | set(re.findall(r"\b[A-Z]\w*", code)) | set(re.findall(r"(?<![\w.>:])([a-z]\w*)\(", code))
 
     def clashes(self, other):
         return bool(self.own & other.own or self.own & other.words or other.own & self.words)

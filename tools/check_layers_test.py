@@ -181,7 +181,7 @@ class CheckLayers(unittest.TestCase):
             checker = check_layers.Checker(folder)
             checker.run()
             dead = checker.dead_rows()
-        for row in ["module daemon", "beside place stats", "header sqlite3 store", "header CLI/ cli", "library hwloc platform",
+        for row in ["module app", "beside place stats", "header sqlite3 store", "header CLI/ cli", "library hwloc platform",
                     "system arpa", "planned runtime/common, which is there"]:
             self.assertIn(row, dead)
         for row in ["module base", "beside event spec", "header fmt/", "header CLI/ data/kernel_main.cpp",

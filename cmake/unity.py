@@ -88,6 +88,8 @@ class Source:
         code = NOISE.sub(" ", text)
         self.lines = text.count("\n")
         self.own = {name for part in anonymous_parts(code) for line in statements(part) if (name := declared(line))}
+        self.own |= {name for part in anonymous_parts(code) for line in statements(part) if "constexpr" in line and "(" not in line
+                     for name in re.findall(r",\s*(k[A-Z]\w*)\s*=", line)}  # the further ones of a line
         self.own |= set(re.findall(r"^\s*#\s*define\s+(\w+)", code, re.M))
         self.own |= {name.split("::")[-1] for name in re.findall(r"^using\s+(?!namespace\b)([\w:]+)", code, re.M)}
         if re.search(r"\busing (json = )?nlohmann::json;", code):

@@ -119,4 +119,47 @@ Joined join_workloads(std::vector<Workload> workloads, const std::vector<std::st
   return out;
 }
 
+namespace {
+
+json spread_json(const characterize::Spread& spread) {
+  json groups = json::object();
+  for (const auto& [group, box] : spread.groups)
+    groups[group] = {
+        {"workloads", box.count}, {"lowest", box.lowest}, {"median", box.median}, {"highest", box.highest}};
+  return {{"within", spread.within ? json(*spread.within) : json(nullptr)}, {"groups", groups}};
+}
+
+}  // namespace
+
+std::string unit_of(const Joined& joined, const std::string& response) {
+  for (const auto& one : joined.workloads)
+    for (const auto& known : one.found.study.responses)
+      if (known.name == response) return known.unit == "1" ? "" : known.unit;
+  return "";
+}
+
+json joined_json(const Joined& joined) {
+  json workloads = json::array(), variability = json::array(), impacts = json::array();
+  for (const auto& one : joined.workloads) {
+    workloads.push_back({{"run", one.run},
+                         {"method", one.method},
+                         {"dataset", one.dataset},
+                         {"measured_runs", one.found.whole_runs}});
+    for (const auto& impact : one.found.impacts)
+      impacts.push_back({{"run", one.run},
+                         {"factor", impact.factor},
+                         {"response", impact.response},
+                         {"variation", impact.variation ? json(*impact.variation) : json(nullptr)},
+                         {"grade", impact.grade ? json(name(*impact.grade)) : json(nullptr)}});
+  }
+  for (const auto& one : joined.variability)
+    variability.push_back({{"response", one.response},
+                           {"unit", unit_of(joined, one.response)},
+                           {"orders_of_magnitude", one.orders_of_magnitude},
+                           {"method", spread_json(one.method)},
+                           {"dataset", spread_json(one.dataset)}});
+  return {
+      {"workloads", workloads}, {"variability", variability}, {"impacts", impacts}, {"notes", joined.notes}};
+}
+
 }  // namespace tandem::app

@@ -38,8 +38,8 @@ struct Joined {
 // was asked for and that none has.
 Joined join_workloads(std::vector<Workload>, const std::vector<std::string>& responses = {});
 
-std::string joined_table(const Joined&);
+// "s", "J"; "": it has none.
+std::string unit_of(const Joined&, const std::string& response);
 nlohmann::json joined_json(const Joined&);
-std::string joined_page(const Joined&);
 
 }  // namespace tandem::app

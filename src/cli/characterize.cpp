@@ -9,6 +9,7 @@
 #include "app/experiment_results.h"
 #include "app/results.h"
 #include "base/error.h"
+#include "report/experiment_join_text.h"
 #include "cli/command.h"
 #include "cli/session.h"
 #include "report/experiment_export.h"

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "report/experiment_join_text.h"
 
 namespace tandem::report {
 

@@ -1,11 +1,11 @@
-// What several experiments say together, for a person at a terminal, for scripts and as a page.
+#include "report/experiment_join_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/experiment_join.h"
 #include "app/experiment_results.h"
 #include "base/text.h"
 #include "report/experiment_table.h"
@@ -25,13 +25,6 @@ namespace study = characterize;
 
 std::string name_of(const Workload& one) {
   return one.method + "/" + one.dataset;
-}
-
-std::string unit_of(const Joined& joined, const std::string& response) {
-  for (const auto& one : joined.workloads)
-    for (const auto& known : one.found.study.responses)
-      if (known.name == response) return known.unit == "1" ? "" : known.unit;
-  return "";
 }
 
 std::string within_text(const std::optional<double>& within) {
@@ -74,14 +67,6 @@ std::vector<std::string> impact_headings(const Joined& joined) {
   std::vector<std::string> out{"factor"};
   for (const auto& one : joined.workloads) out.push_back(name_of(one));
   return out;
-}
-
-json spread_json(const study::Spread& spread) {
-  json groups = json::object();
-  for (const auto& [group, box] : spread.groups)
-    groups[group] = {
-        {"workloads", box.count}, {"lowest", box.lowest}, {"median", box.median}, {"highest", box.highest}};
-  return {{"within", spread.within ? json(*spread.within) : json(nullptr)}, {"groups", groups}};
 }
 
 std::string boxes_figure(const study::Spread& spread, const study::Variability& of, const std::string& unit,
@@ -132,30 +117,6 @@ std::string joined_table(const Joined& joined) {
   }
   for (const auto& note : joined.notes) out += "  note: " + note + "\n";
   return out;
-}
-
-json joined_json(const Joined& joined) {
-  json workloads = json::array(), variability = json::array(), impacts = json::array();
-  for (const auto& one : joined.workloads) {
-    workloads.push_back({{"run", one.run},
-                         {"method", one.method},
-                         {"dataset", one.dataset},
-                         {"measured_runs", one.found.whole_runs}});
-    for (const auto& impact : one.found.impacts)
-      impacts.push_back({{"run", one.run},
-                         {"factor", impact.factor},
-                         {"response", impact.response},
-                         {"variation", impact.variation ? json(*impact.variation) : json(nullptr)},
-                         {"grade", impact.grade ? json(name(*impact.grade)) : json(nullptr)}});
-  }
-  for (const auto& one : joined.variability)
-    variability.push_back({{"response", one.response},
-                           {"unit", unit_of(joined, one.response)},
-                           {"orders_of_magnitude", one.orders_of_magnitude},
-                           {"method", spread_json(one.method)},
-                           {"dataset", spread_json(one.dataset)}});
-  return {
-      {"workloads", workloads}, {"variability", variability}, {"impacts", impacts}, {"notes", joined.notes}};
 }
 
 std::string joined_page(const Joined& joined) {

@@ -116,7 +116,7 @@ TEST(DiasJob, ATrainingJobIsAStageAStep) {
 }
 
 TEST(DiasJob, RefusesWhatCannotRun) {
-  EXPECT_THROW(check({}, "low"), UserError);
+  EXPECT_THROW(check(DiasJob{}, "low"), UserError);
   EXPECT_THROW(check(one_stage(0, 1), "low"), UserError);
   EXPECT_THROW(check(with_drop(one_stage(5, 1), 1), "low"), UserError);
   EXPECT_THROW(check(one_stage(5, -1), "low"), UserError);

@@ -117,7 +117,7 @@ Conversation begin_conversation(const std::string& run, const Start& start, cons
                                 const spec::TrainJob& job, const std::string& folder) {
   Conversation talk;
   talk.task = start.task;
-  talk.plain = job.program.plain;
+  talk.plain = job.program.plain || job.epochs == 0;  // none to report
   talk.counted_before = task.reported();
   talk.slices = task.slices;
   if (task.trial) talk.cloned_at = task.trial->clone_epoch;

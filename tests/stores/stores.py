@@ -1,0 +1,64 @@
+"""Stores as text: a store's database as SQL, with its blobs in hexadecimal, and the small files of its runs."""
+
+import pathlib
+import shutil
+import sqlite3
+
+HERE = pathlib.Path(__file__).resolve().parent
+# A lock is of its process, models and checkpoints of the trainer are large.
+LEFT_OUT = {"lock", "guardian.log"}
+LARGEST = 4096
+
+
+def job(kind, name, seconds, rest):
+    return (f"kind: {kind}\nname: {name}\nprogram: {{command: [python3, tests/stores/program.py, '{seconds}']}}\n"
+            f"energy: {{source: none}}\n{rest}\n")
+
+
+# Of the recurring job: whoever goes on with it writes the same.
+NIGHTLY = job("tune", "nightly", 0.05, "hyper: {batch_size: {choice: [128, 64, 32]}}\nsearch: {max_epochs: 12}\nsystem: {cores: 1}\n"
+              "objective: {maximise: accuracy, target: 0.8, cost: {energy: 0, time: 1}}")
+
+# Servers go on when they are started with the same settings; the file is relative to the repository.
+NODES = "tests/stores/nodes.yaml"
+PREEMPTING = ("--name", "preempting", "--world", "sim", "--pace", "20", "--policy", "preempt-resume", "--nodes", NODES)
+
+
+def names():
+    return sorted(folder.name for folder in HERE.iterdir() if (folder / "store.sql").exists())
+
+
+def dump(store, target):
+    """Writes the store's database and the small text files of its runs below `target`, which is emptied first."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    database = sqlite3.connect(store / "tandem.db")
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    # What may be computed anew from the journals is left out.
+    lines = [line for line in database.iterdump() if not line.startswith(('INSERT INTO "past"', 'INSERT INTO "folded"'))]
+    database.close()
+    (target / "store.sql").write_text("\n".join([f"PRAGMA user_version={version};", *lines]) + "\n")
+    for file in sorted((store / "runs").rglob("*")):
+        if not file.is_file() or file.is_symlink() or file.name in LEFT_OUT or file.stat().st_size > LARGEST:
+            continue
+        try:
+            text = file.read_text()
+        except UnicodeDecodeError:
+            continue
+        if text:
+            copy = target / file.relative_to(store)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(text)
+
+
+def load(name, store):
+    """Makes the store again in the folder `store`, which must not exist."""
+    source = HERE / name
+    store.mkdir(mode=0o700)
+    if (source / "runs").exists():
+        shutil.copytree(source / "runs", store / "runs")
+    database = sqlite3.connect(store / "tandem.db")
+    database.executescript((source / "store.sql").read_text())
+    for (run,) in database.execute("SELECT id FROM run").fetchall():
+        (store / "runs" / run).mkdir(parents=True, exist_ok=True)
+    database.close()

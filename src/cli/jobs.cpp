@@ -1,96 +1,19 @@
-// tandem submit, queue, cancel, nodes, explain: what people ask of a server (cli/serve.cpp)
+// tandem queue, cancel, nodes, output: what people ask of a server (cli/serve.cpp)
+#include "cli/jobs.h"
+
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "app/job_prediction.h"
 #include "base/error.h"
 #include "base/resources.h"
-#include "cli/progress.h"
-#include "cli/server_client.h"
-#include "report/advice_text.h"
 
 namespace tandem::cli {
 namespace {
 
 using nlohmann::json;
-
-struct JobsOptions {
-  ServerOption server;
-  JsonOption json;
-  std::vector<std::string> what;
-  std::string state = "open";
-  bool all = false, wait = false;
-
-  void add_to(CLI::App& command) {
-    server.add_to(command);
-    json.add_to(command);
-  }
-};
-
-std::string clock_time(const json& at) {
-  if (!at.is_number()) return "-";
-  return fmt::format("{:%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(at.get<double>())));
-}
-
-std::string spec_text(const std::string& file) {
-  std::ostringstream text;
-  if (file == "-") {
-    text << std::cin.rdbuf();
-    return text.str();
-  }
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw UserError("cannot read " + file + ": is the path right?");
-  text << in.rdbuf();
-  return text.str();
-}
-
-int submit(const JobsOptions& options) {
-  ServerClient client(options.server);
-  auto store = options.server.store.open();
-  const std::string run = word(client.ask("GET", "/v1/status")["run"]);
-  json jobs = json::array();
-  bool all_queued = true;
-  for (const auto& file : options.what) {
-    const auto settled = settle_choices(store, spec_text(file), file);
-    if (settled.unmet) {
-      std::cerr << "tandem: " << file << " was not queued: nothing is likely enough to meet its deadline\n"
-                << advice_text(*settled.unmet, output_width());
-      all_queued = false;
-      continue;
-    }
-    if (!settled.words.empty()) std::cerr << "tandem: " << settled.words << "\n";
-    const std::string& text = settled.spec;
-    jobs.push_back(client.submit(text, std::filesystem::current_path().string(), file));
-    auto& job = jobs.back();
-    if (!options.json.alone())
-      std::cout << fmt::format("Job {} ({}) is {}.\n", job["job"].get<int>(), word(job["name"]),
-                               word(job["state"]))
-                << std::flush;
-    for (const auto& note : job.value("notes", json::array())) std::cerr << "tandem: " << word(note) << "\n";
-    if (const auto prediction = predict_job(store, run, text, file, job["job"].get<int>())) {
-      std::cerr << "tandem: " << prediction->words << "\n";
-      job["predicted"] = prediction->json;
-    }
-  }
-  bool well = true;
-  for (auto& job : jobs) {
-    if (!options.wait) continue;
-    job = client.wait_for(job["job"].get<int>());
-    well &= word(job["state"]) == "finished";
-    if (!options.json.alone())
-      std::cout << fmt::format("Job {} has {}{}\n", job["job"].get<int>(), word(job["state"]),
-                               word(job["reason"]).empty() ? "." : ": " + word(job["reason"]));
-  }
-  options.json.write({{"jobs", jobs}});
-  return !well ? kTrouble : all_queued ? kDone : kAnswerIsNo;
-}
 
 // "n1", of a gang "n1 and 2 more", with GPUs "n1, GPU 0 and 3".
 std::string where_is(const json& job) {
@@ -192,62 +115,16 @@ int nodes(const JobsOptions& options) {
   return kDone;
 }
 
-// "12.3 s ± 8 %": nine of ten earlier predictions were no further off.
-std::string expected_time(const json& considered) {
-  if (!considered["expected_seconds"].is_number()) return "not known";
-  const std::string time = text(Seconds{considered["expected_seconds"].get<double>()});
-  return considered["expected_within"].is_number()
-             ? fmt::format("{} ± {:.0f} %", time, 100 * considered["expected_within"].get<double>())
-             : time;
-}
-
-std::string considered(const json& why) {
-  std::vector<std::vector<std::string>> rows{{"MACHINES", "NODES UP", "SCORE", "TIME", "ENERGY", ""}};
-  for (const auto& c : why["considered"]) {
-    const std::string refused = word(c["refused"]);
-    rows.push_back(
-        {word(c["type"]), fmt::format("{} of {}", c["up"].get<int>(), c["nodes"].get<int>()),
-         refused.empty() || refused == "no room now" ? fmt::format("{:.3f}", c["score"].get<double>()) : "-",
-         expected_time(c),
-         c["expected_joules"].is_number() ? text(Joules{c["expected_joules"].get<double>()}) : "not known",
-         refused.empty()          ? word(c["why"]).empty() ? "has room" : word(c["why"])
-                  : word(c["why"]).empty() ? refused
-                                  : refused + ": " + word(c["why"])});
-  }
-  return columns(rows);
-}
-
-int explain(const JobsOptions& options) {
-  ServerClient client(options.server);
-  const json answer = client.ask("GET", job_target(options.what.front(), "/explain"));
-  options.json.write(answer);
-  if (options.json.alone()) return kDone;
-  const auto& why = answer["explanation"];
-  std::cout << fmt::format("Job {} ({}) is {}{}.\n", answer["job"].get<int>(), word(answer["name"]),
-                           word(answer["state"]),
-                           answer["node"].is_string() ? ", last on " + word(answer["node"]) : "");
-  if (!word(answer["reason"]).empty()) std::cout << "It ended because: " << word(answer["reason"]) << "\n";
-  std::cout << fmt::format("Policy {}{}; {}:\n\n", word(why["policy"]),
-                           why["energy_weight"].is_number()
-                               ? fmt::format(", energy weight {:g}", why["energy_weight"].get<double>())
-                               : "",
-                           word(answer["explains"]))
-            << considered(why) << "\n";
-  if (!word(why["verdict"]).empty()) std::cout << "So " << word(why["verdict"]) << ".\n";
-  if (why["ahead"].get<int>() > 0)
-    std::cout << fmt::format("{} {} tried before it.\n", why["ahead"].get<int>(),
-                             why["ahead"].get<int>() == 1 ? "job is" : "jobs are");
-  if (why["expected_start"].is_number())
-    std::cout << "Expected start: " << clock_time(why["expected_start"]) << " (" << word(why["start_note"])
-              << ").\n";
-  else if (!word(why["start_note"]).empty())
-    std::cout << "When it starts cannot be told: " << word(why["start_note"]) << ".\n";
-  return kDone;
-}
-
 int output(const JobsOptions& options) {
   std::cout << ServerClient(options.server).text("GET", job_target(options.what.front(), "/output"));
   return kDone;
+}
+
+}  // namespace
+
+std::string clock_time(const json& at) {
+  if (!at.is_number()) return "-";
+  return fmt::format("{:%m-%d %H:%M:%S}", fmt::localtime(static_cast<std::time_t>(at.get<double>())));
 }
 
 CLI::App* add_question(CLI::App& app, Action& action, const std::shared_ptr<JobsOptions>& options,
@@ -257,28 +134,6 @@ CLI::App* add_question(CLI::App& app, Action& action, const std::shared_ptr<Jobs
   options->add_to(*command);
   command->callback([options, answer, &action] { action = [options, answer] { return answer(*options); }; });
   return command;
-}
-
-}  // namespace
-
-void add_submit(CLI::App& app, Action& action) {
-  auto options = std::make_shared<JobsOptions>();
-  CLI::App* command = add_question(
-      app, action, options, "submit", "Queue jobs at a server (tandem serve)",
-      "  tandem submit examples/lenet-digits.yaml\n"
-      "  tandem submit job.yaml --wait && echo done\n"
-      "  tandem submit - < job.yaml\n\n"
-      "What a scheduler should know goes under `place:` in the spec:\n"
-      "  place: {priority: 5, energy_weight: 0.8, deadline: 2h, accelerator: V100, takes: 20min}\n"
-      "Values that a training spec leaves open (batch_size: {choice: [64, 128]}) are chosen so that it meets "
-      "its\n"
-      "place.deadline; one for which none is likely to is not queued (exit code 3).\n"
-      "Any command can be a job: program: {command: [./work.sh, --fast], plain: true}",
-      submit);
-  command->add_option("spec", options->what, "job specs (kind train or tune); - is standard input")
-      ->required()
-      ->type_name("SPEC...");
-  command->add_flag("--wait", options->wait, "until they are over; exit code 1 if one did not finish");
 }
 
 void add_queue(CLI::App& app, Action& action) {
@@ -305,17 +160,6 @@ void add_nodes(CLI::App& app, Action& action) {
   auto options = std::make_shared<JobsOptions>();
   add_question(app, action, options, "nodes", "Show the nodes of a server, and what is free there",
                "  tandem nodes\n  tandem nodes --json -", nodes);
-}
-
-void add_explain(CLI::App& app, Action& action) {
-  auto options = std::make_shared<JobsOptions>();
-  CLI::App* command =
-      add_question(app, action, options, "explain", "Why a job is where it is, or why it waits",
-                   "  tandem explain 12\n  tandem explain lenet5-digits --json -", explain);
-  command->add_option("job", options->what, "its number, or its name")
-      ->required()
-      ->expected(1)
-      ->type_name("JOB");
 }
 
 void add_output(CLI::App& app, Action& action) {

@@ -4,6 +4,7 @@
 
 #include "advise/probe.h"
 #include "app/past_runs.h"
+#include "app/installation.h"
 #include "app/runs.h"
 #include "app/worlds.h"
 #include "base/error.h"

@@ -1,5 +1,7 @@
 #include "app/experiment_join.h"
 
+#include <nlohmann/json.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include "base/text.h"
 
 namespace tandem::app {
+using nlohmann::json;
 namespace {
 
 namespace study = characterize;

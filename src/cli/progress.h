@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.h"
 #include "control/ports.h"
 
 namespace tandem::cli {

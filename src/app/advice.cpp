@@ -41,14 +41,14 @@ double probability_of(const std::string& written) {
 Learnt learnt_or_probed(store::Store& store, const AdvisedSpec& spec, const NodeView& machine,
                         const LearnOptions& options, const std::vector<advise::Setting>& candidates,
                         int others, bool& probed) {
-  const std::string program = program_name(spec.job.base.program);
+  const std::string program = program_name(spec.choices.base.program);
   if (auto learnt = learn(store, program, machine, options)) return *std::move(learnt);
   probed = true;
   std::vector<int> jobs{1};
   if (others > 0) jobs.push_back(1 + others);
   const auto share = share_machine("tandem advise");
   auto learnt =
-      learn_from(probe_candidates(spec.job.base, candidates, machine, jobs), program, machine, options);
+      learn_from(probe_candidates(spec.choices.base, candidates, machine, jobs), program, machine, options);
   if (!share.beside.empty())
     learnt.notes.push_back(
         fmt::format("the probe ran beside {}: what it timed is slower than it would be alone", share.beside));
@@ -70,7 +70,7 @@ Advised ask_for_advice(store::Store& store, const AdvisedSpec& spec, const Advic
   question.slo = slo;
   question.max_joules = most_joules(options.max_joules);
   question.probability = probability_of(options.probability);
-  question.candidates = candidates_of(spec.job, machine.capacity);
+  question.candidates = candidates_of(spec.choices, machine.capacity);
   if (!(slo.value > 0) || !std::isfinite(slo.value))
     throw UserError(fmt::format("an SLO of {} cannot be met by anything: give a time above 0", text(slo)));
   auto running = running_now(store, parse_running(options.running), machine);

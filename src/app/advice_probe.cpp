@@ -40,7 +40,7 @@ Metrics timed(const spec::TrainJob& job) {
   const platform::TemporaryFolder scratch("tandem-probe");
   control::MemoryJournal journal;
   const auto hosted = make_scratch_world(scratch.path());
-  control::Loop loop({*hosted.world, journal, nullptr, nullptr}, policies());
+  control::Loop loop({*hosted.world, journal, nullptr, nullptr}, policies_for(job));
   loop.open();
   loop.submit(job);
   loop.run();

@@ -29,7 +29,7 @@ std::vector<sim::MeasuredEpoch> measured_of(const View& view) {
   };
   std::map<std::pair<std::int64_t, int>, Seconds> cells;
   for (const auto& task : view.tasks) {
-    const auto& hyper = task.trial ? task.trial->hyper : view.jobs.front().spec.hyper;
+    const auto& hyper = task.trial ? task.trial->hyper : view.jobs.front().base().hyper;
     const auto batch = static_cast<std::int64_t>(sim::batch_among(hyper));
     Attempt attempt = 0;
     for (const auto& epoch : task.epochs) {
@@ -51,7 +51,7 @@ std::vector<sim::MeasuredEpoch> measured_of(const View& view) {
 spec::SimJob job_of(const View& view, const spec::DeviceType& device, std::int64_t batch,
                     std::int64_t samples) {
   spec::SimJob job;
-  const auto& program = view.jobs.front().spec.program;
+  const auto& program = view.jobs.front().base().program;
   job.name = program.model + "-here";
   job.cluster.name = "this-machine";
   job.cluster.devices = {device};
@@ -78,7 +78,7 @@ spec::DeviceType unknown_processor(const View& view) {
 
 void require_known(const store::RunInfo& run, const View& view) {
   if (view.jobs.empty()) throw UserError("run " + run.id + " ended before its job began");
-  const auto& program = view.jobs.front().spec.program;
+  const auto& program = view.jobs.front().base().program;
   if (!program.built_in())
     throw UserError("run " + run.id +
                     " trained a program of its own: its operations are not known. Calibrate on a "
@@ -95,7 +95,7 @@ Calibrated calibrate_run(store::Store& store, const std::string& wanted) {
   Calibrated out{.run = with_real_state(store, find_own_run(store, wanted))};
   const View view = replayed(store, out.run);
   require_known(out.run, view);
-  const auto& program = view.jobs.front().spec.program;
+  const auto& program = view.jobs.front().base().program;
   const auto samples = data::check(program.dataset, data::folders_from_environment()).train;
   out.epochs = measured_of(view);
   out.found = sim::calibrate(graph::make(program.model), samples, out.epochs, unknown_processor(view));

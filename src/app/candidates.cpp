@@ -28,34 +28,17 @@ std::vector<std::int64_t> few_whole(std::int64_t low, std::int64_t high) {
   return out;
 }
 
-// A spec without domains is a choice among one.
-spec::TuneJob as_fixed(const spec::TrainJob& train) {
-  spec::TuneJob job;
-  job.base = train;
-  job.mode = spec::Mode::experiment;
-  job.search.max_epochs = train.epochs;
-  job.system.cores = {train.system.cores};
-  if (train.system.memory > 0) job.system.memory = {train.system.memory};
-  job.system.speed = {train.system.speed};
-  return job;
-}
-
-const spec::Parameter* varied(const spec::TuneJob& job, const std::string& name) {
-  const auto& all = job.hyper.parameters;
-  const auto at = std::find_if(all.begin(), all.end(), [&](const auto& p) { return p.name == name; });
-  return at == all.end() ? nullptr : &*at;
-}
-
-std::vector<std::int64_t> epochs_of(const spec::TuneJob& job) {
-  if (job.mode != spec::Mode::experiment) return few_whole(1, job.search.max_epochs);
-  const auto* parameter = varied(job, kEpochs);
-  if (parameter == nullptr) return {job.base.epochs};
+// An experiment's epochs are a factor, or fixed.
+std::vector<std::int64_t> epochs_of(const spec::Experiment& job) {
+  const auto& all = job.factors.parameters;
+  const auto at = std::find_if(all.begin(), all.end(), [](const auto& p) { return p.name == kEpochs; });
+  if (at == all.end()) return {job.base.epochs};
   std::vector<std::int64_t> out;
-  for (const auto& value : few_values(parameter->domain)) out.push_back(std::get<std::int64_t>(value));
+  for (const auto& value : few_values(at->domain)) out.push_back(std::get<std::int64_t>(value));
   return out;
 }
 
-std::vector<int> cores_of(const spec::TuneJob& job, int most) {
+std::vector<int> cores_of(const Choices& job, int most) {
   std::vector<int> wanted = job.system.cores;
   if (wanted.empty())
     for (const auto cores : few_whole(1, most)) wanted.push_back(static_cast<int>(cores));
@@ -69,7 +52,7 @@ std::vector<int> cores_of(const spec::TuneJob& job, int most) {
   return out;
 }
 
-std::vector<Resources> systems_of(const spec::TuneJob& job, const Resources& machine) {
+std::vector<Resources> systems_of(const Choices& job, const Resources& machine) {
   std::vector<Resources> out;
   const Bytes memory = job.system.memory.empty() ? 0 : job.system.memory.back();  // a limit, not a speed
   if (memory > machine.memory)
@@ -99,7 +82,7 @@ void combine(const std::vector<spec::Parameter>& parameters, std::size_t at, Val
 }
 
 // Constraints may speak of all of them.
-bool allowed_here(const spec::TuneJob& job, const Values& varies, const advise::Setting& setting) {
+bool allowed_here(const Choices& job, const Values& varies, const advise::Setting& setting) {
   Values all = job.base.hyper;
   for (const auto& [name, value] : varies) all[name] = value;
   all["cores"] = std::int64_t{setting.system.cores};
@@ -109,7 +92,7 @@ bool allowed_here(const spec::TuneJob& job, const Values& varies, const advise::
   return allowed(job.hyper, all);
 }
 
-advise::Setting setting_of(const spec::TuneJob& job, const Values& varies, const Resources& system,
+advise::Setting setting_of(const Choices& job, const Values& varies, const Resources& system,
                            std::int64_t epochs) {
   advise::Setting out{job.base.hyper, system, epochs, job.base.nodes};
   for (const auto& [name, value] : varies) {
@@ -123,37 +106,53 @@ advise::Setting setting_of(const spec::TuneJob& job, const Values& varies, const
 
 }  // namespace
 
+Choices choices_of(const spec::TrainJob& train) {
+  Choices out{train, {}, {}, {train.epochs}};
+  out.system.cores = {train.system.cores};
+  if (train.system.memory > 0) out.system.memory = {train.system.memory};
+  out.system.speed = {train.system.speed};
+  return out;
+}
+
+Choices choices_of(const spec::TuneJob& job) {
+  return {job.base, job.hyper, job.system, few_whole(1, job.search.max_epochs)};
+}
+
+Choices choices_of(const spec::Experiment& job) {
+  return {job.base, job.factors, job.system, epochs_of(job)};
+}
+
 AdvisedSpec load_advised(const std::filesystem::path& path, const Catalogue& catalogue) {
   return read_advised(spec::read_file(path), path.string(), catalogue);
 }
 
 AdvisedSpec read_advised(const std::string& text, const std::string& file_name, const Catalogue& catalogue) {
-  const std::string kind = spec::kind_of(text);
   AdvisedSpec out;
-  if (kind == "tune") {
-    out.job = spec::require_tune(text, file_name, catalogue);
-    const auto& goal = out.job.objective.goals.front();
+  if (spec::says_it_is<spec::TuneJob>(text)) {
+    const auto job = spec::require_tune(text, file_name, catalogue);
+    out.choices = choices_of(job);
+    const auto& goal = job.objective.goals.front();
     if (goal.metric != "train_time" && goal.metric != "energy")
       out.metric = goal.metric, out.higher_is_better = goal.maximise;
     return out;
   }
   // What is wrong with a training spec is best said by the reader of training specs, unless it has domains.
   auto plain = spec::parse_train(text, file_name, catalogue);
-  auto varying = plain.job ? spec::TuneResult{} : spec::parse_characterize(text, file_name, catalogue);
+  auto varying = plain.job ? spec::ExperimentResult{} : spec::parse_characterize(text, file_name, catalogue);
   if (!plain.job && !varying.job) spec::refuse(varying.issues);
-  out.job = plain.job ? as_fixed(*plain.job) : *varying.job;
+  out.choices = plain.job ? choices_of(*plain.job) : choices_of(*varying.job);
   return out;
 }
 
 AdvisedSpec as_advised(const spec::TrainJob& job) {
-  return {as_fixed(job), "", true};
+  return {choices_of(job), "", true};
 }
 
 std::vector<Value> few_values(const spec::Domain& domain) {
-  using Kind = spec::Domain::Kind;
+  using Of = spec::Domain::Kind;
   std::vector<Value> out;
-  if (domain.kind == Kind::choice) return domain.choices;
-  if (domain.kind == Kind::whole || domain.kind == Kind::log_whole) {
+  if (domain.kind == Of::choice) return domain.choices;
+  if (domain.kind == Of::whole || domain.kind == Of::log_whole) {
     for (const auto value :
          few_whole(static_cast<std::int64_t>(domain.low), static_cast<std::int64_t>(domain.high)))
       out.emplace_back(value);
@@ -161,18 +160,18 @@ std::vector<Value> few_values(const spec::Domain& domain) {
   }
   for (int step = 0; step < kSteps; ++step) {
     const double share = static_cast<double>(step) / (kSteps - 1);
-    out.emplace_back(domain.kind == Kind::real ? domain.low + share * (domain.high - domain.low)
+    out.emplace_back(domain.kind == Of::real ? domain.low + share * (domain.high - domain.low)
                                                : domain.low * std::pow(domain.high / domain.low, share));
   }
   return out;
 }
 
-std::vector<advise::Setting> candidates_of(const spec::TuneJob& job, const Resources& machine) {
+std::vector<advise::Setting> candidates_of(const Choices& job, const Resources& machine) {
   std::vector<Values> points;
   Values so_far;
   combine(job.hyper.parameters, 0, so_far, points);
   const auto systems = systems_of(job, machine);
-  const auto epochs = epochs_of(job);
+  const auto& epochs = job.epochs;
   if (points.size() * systems.size() * epochs.size() > kMostCandidates)
     throw UserError(
         fmt::format("the spec has more than {} combinations to choose from; give fewer choices, "
@@ -190,8 +189,8 @@ std::vector<advise::Setting> candidates_of(const spec::TuneJob& job, const Resou
   return out;
 }
 
-spec::TrainJob chosen_job(const spec::TuneJob& job, const advise::Setting& setting) {
-  spec::TrainJob out = job.base;
+spec::TrainJob chosen_job(const spec::TrainJob& base, const advise::Setting& setting) {
+  spec::TrainJob out = base;
   out.hyper = setting.hyper;
   out.system = setting.system;
   out.epochs = setting.epochs;

@@ -13,7 +13,7 @@
 
 #include "advise/history.h"
 #include "base/catalogue.h"
-#include "spec/tune_job.h"
+#include "spec/experiment.h"
 
 namespace tandem::app {
 
@@ -21,10 +21,21 @@ inline constexpr std::int64_t kFewValues = 16;
 inline constexpr int kSteps = 5;
 inline constexpr std::size_t kMostCandidates = 20'000;
 
+// What may be chosen, and what is fixed.
+struct Choices {
+  spec::TrainJob base;
+  spec::Space hyper;
+  spec::SystemSpace system;
+  std::vector<std::int64_t> epochs;
+};
+Choices choices_of(const spec::TrainJob&);  // one: as it is
+Choices choices_of(const spec::TuneJob&);
+Choices choices_of(const spec::Experiment&);
+
 // A spec of any of these kinds: train (with domains or without), tune (its epochs: 1 to search.max_epochs),
 // or characterize (its concurrent jobs are not a choice, and left out).
 struct AdvisedSpec {
-  spec::TuneJob job;
+  Choices choices;
   std::string metric;  // of the objective, where the spec has one of its own; "": what the runs report
   bool higher_is_better = true;
 };
@@ -37,9 +48,9 @@ AdvisedSpec as_advised(const spec::TrainJob&);
 std::vector<Value> few_values(const spec::Domain&);
 
 // UserError: none that this machine can run, or more than kMostCandidates.
-std::vector<advise::Setting> candidates_of(const spec::TuneJob&, const Resources& machine);
+std::vector<advise::Setting> candidates_of(const Choices&, const Resources& machine);
 
-// The job with one of its candidates; all else as in the spec.
-spec::TrainJob chosen_job(const spec::TuneJob&, const advise::Setting&);
+// A job with one of the candidates; all else as in its base.
+spec::TrainJob chosen_job(const spec::TrainJob& base, const advise::Setting&);
 
 }  // namespace tandem::app

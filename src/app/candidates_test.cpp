@@ -10,24 +10,24 @@
 namespace tandem::app {
 namespace {
 
-using Kind = spec::Domain::Kind;
+using Of = spec::Domain::Kind;
 
 Catalogue known() {
   return {data::models(), data::datasets()};
 }
 
-spec::TuneJob experiment(const std::string& rest) {
+Choices experiment(const std::string& rest) {
   const auto parsed = spec::parse_characterize(
       "kind: train\nprogram: {model: lenet5, dataset: digits}\n" + rest, "job.yaml", known());
   EXPECT_TRUE(parsed.job) << (parsed.issues.empty() ? "" : parsed.issues[0].message);
-  return *parsed.job;
+  return choices_of(*parsed.job);
 }
 
 const Resources kMachine{2, 8 * kGiB, 1.0};
 
 std::vector<std::int64_t> whole(std::int64_t low, std::int64_t high) {
   std::vector<std::int64_t> out;
-  for (const auto& value : few_values({Kind::whole, {}, static_cast<double>(low), static_cast<double>(high)}))
+  for (const auto& value : few_values({Of::whole, {}, static_cast<double>(low), static_cast<double>(high)}))
     out.push_back(std::get<std::int64_t>(value));
   return out;
 }
@@ -70,7 +70,7 @@ TEST(Candidates, KeepToTheConstraints) {
 TEST(Candidates, LongRangesAreThinnedWithTheirEndsKept) {
   EXPECT_EQ(whole(1, 4), (std::vector<std::int64_t>{1, 2, 3, 4}));
   EXPECT_EQ(whole(5, 100), (std::vector<std::int64_t>{5, 8, 16, 32, 64, 100}));
-  const auto real = few_values({Kind::log_real, {}, 0.001, 10});
+  const auto real = few_values({Of::log_real, {}, 0.001, 10});
   ASSERT_EQ(real.size(), static_cast<std::size_t>(kSteps));
   EXPECT_NEAR(std::get<double>(real[2]), 0.1, 1e-12);
 }
@@ -86,7 +86,7 @@ TEST(Candidates, TheChosenJobIsTheSpecsWithTheChoice) {
   const auto job = experiment("hyper: {batch_size: {choice: [32, 64]}, epochs: 7}\nsystem: {cores: 1}\n");
   const auto all = candidates_of(job, kMachine);
   ASSERT_EQ(all.size(), 2U);
-  const auto chosen = chosen_job(job, all[1]);
+  const auto chosen = chosen_job(job.base, all[1]);
   EXPECT_EQ(chosen.hyper.at("batch_size"), Value{std::int64_t{64}});
   EXPECT_EQ(chosen.epochs, 7);
   EXPECT_EQ(chosen.system.cores, 1);

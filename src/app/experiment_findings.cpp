@@ -66,8 +66,8 @@ void add_runs(const JobView& job, const AnalysisOptions& looking, Findings& out)
   for (const auto& task : out.tasks) {
     if (broken.contains(task.run)) continue;
     study::Run run{.at = task.at, .replication = task.replication, .responses = task.measured};
-    run.method = job.spec.program.model;
-    run.dataset = job.spec.program.dataset;
+    run.method = job.base().program.model;
+    run.dataset = job.base().program.dataset;
     const auto sent = task.measured.find(tune::kBytesOut);
     out.tasks_with_bytes_out += sent != task.measured.end();
     if (const auto time = task.measured.find("train_seconds"); time != task.measured.end())
@@ -79,7 +79,7 @@ void add_runs(const JobView& job, const AnalysisOptions& looking, Findings& out)
 }
 
 void add_factors(const JobView& job, Findings& out) {
-  for (const auto& factor : tune::factors_of(*job.tune)) {
+  for (const auto& factor : tune::factors_of(*job.as<spec::Experiment>())) {
     const bool system = tune::is_system_factor(factor.name) || tune::is_load_factor(factor.name);
     out.study.factors.push_back(
         {factor.name, system ? study::Side::system : study::Side::hyper, stats::usual_of(factor)});
@@ -174,7 +174,7 @@ bool varies(const study::Study& all, const std::string& response) {
 
 // One factor at a time says nothing of two.
 std::size_t order_of(const JobView& job) {
-  return job.tune->search.algorithm == "one-at-a-time" ? 1 : 2;
+  return job.as<spec::Experiment>()->design == "one-at-a-time" ? 1 : 2;
 }
 
 void analyse(const JobView& job, Findings& out) {

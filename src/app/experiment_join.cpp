@@ -75,9 +75,9 @@ JoinWish parse_join(const std::string& written) {
 }
 
 Workload workload_of(const store::RunInfo& run, const View& view, const JoinWish& wish) {
-  if (run.kind != "characterize" || view.jobs.empty())
+  if (view.jobs.empty() || !view.jobs.front().as<spec::Experiment>())
     throw UserError(fmt::format("run {} is of kind {}, and --join takes experiments", run.id, run.kind));
-  const auto& program = view.jobs.front().spec.program;
+  const auto& program = view.jobs.front().base().program;
   Workload out{run.id, wish.method, wish.dataset, {}};
   if (out.method.empty()) {
     if (!program.built_in())

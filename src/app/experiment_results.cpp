@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/tune_results.h"
+#include "base/error.h"
 #include "event/codec.h"
 
 namespace tandem::app {
@@ -159,10 +160,6 @@ json listed(const Items& items, Writer writer) {
 
 }  // namespace
 
-bool is_experiment(const View& view) {
-  return !view.jobs.empty() && tune::is_experiment(view.jobs.front());
-}
-
 json plan_json(const tune::Plan& plan) {
   json runs = json::array();
   for (const auto& run : plan.runs)
@@ -186,13 +183,28 @@ std::string left_out_text(const Findings& found) {
   return out;
 }
 
-json experiment_json(const store::RunInfo& run, const View& view) {
+// Runs begun before the present one; a plan that cannot be made has none.
+Progress experiment_progress(const View& view, const JobView& job) {
+  Progress out{0, 0, "runs"};
+  try {
+    out.of = static_cast<std::int64_t>(tune::plan_of(*job.as<spec::Experiment>()).runs.size());
+  } catch (const UserError&) {
+    return out;
+  }
+  if (job.state == JobState::finished) out.done = out.of;
+  if (job.state == JobState::finished || job.tasks.empty()) return out;
+  out.done = view.tasks[static_cast<std::size_t>(job.tasks.back())].trial->bracket;
+  return out;
+}
+
+json experiment_json(const store::RunInfo& run, const View& view, const TaskFolders&) {
   const auto& job = view.jobs.front();
+  const auto& experiment = *job.as<spec::Experiment>();
   const auto looking = analysis_options_of(run);
   const auto found = findings_of(view, job.id, looking);
-  return {{"design", job.tune->search.algorithm},
-          {"replications", job.tune->warm_repetitions.value_or(1)},
-          {"seed", job.tune->search.seed},
+  return {{"design", experiment.design},
+          {"replications", experiment.replications},
+          {"seed", experiment.seed},
           {"wall_seconds", job.active.value},
           {"measured_runs", found.whole_runs},
           {"left_out", left_out_text(found)},

@@ -14,7 +14,7 @@ namespace tandem::app {
 
 using nlohmann::json;
 
-json json_of(const ExperimentWorld& where) {
+json json_of(const RunWorld& where) {
   json out{{"world", where.world},
            {"partition", where.partition},
            {"account", where.account},
@@ -24,9 +24,8 @@ json json_of(const ExperimentWorld& where) {
   return out;
 }
 
-ExperimentWorld experiment_world_of(const store::RunInfo& run) {
-  ExperimentWorld out;
-  if (run.kind != "characterize") return out;
+RunWorld world_of(const store::RunInfo& run) {
+  RunWorld out;
   const auto spec = json::parse(run.spec, nullptr, false);
   if (!spec.is_object() || !spec.contains("world") || !spec["world"].is_object()) return out;
   const auto& from = spec["world"];
@@ -39,7 +38,7 @@ ExperimentWorld experiment_world_of(const store::RunInfo& run) {
   return out;
 }
 
-HostedWorld there(const ExperimentWorld& where, const store::RunInfo& run,
+HostedWorld there(const RunWorld& where, const store::RunInfo& run,
                   const std::filesystem::path& folder) {
   WorldWish wish{.world = where.world, .run = run.id, .folder = folder};
   wish.trainer = trainer_program().string();
@@ -48,13 +47,13 @@ HostedWorld there(const ExperimentWorld& where, const store::RunInfo& run,
   return make_world(wish);
 }
 
-int lanes_for(const spec::TuneJob& job) {
+int lanes_for(const spec::Experiment& job) {
   int lanes = 1;
   for (const auto& run : tune::plan_of(job).runs) lanes = std::max(lanes, run.jobs * run.nodes);
   return lanes;
 }
 
-void check_fits_here(const spec::TuneJob& job, const Resources& machine) {
+void check_fits_here(const spec::Experiment& job, const Resources& machine) {
   for (const auto& run : tune::plan_of(job).runs) {
     if (run.wanted.cores > machine.cores)
       throw UserError(

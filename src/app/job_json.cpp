@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "app/kinds.h"
 #include "event/codec.h"
 
 namespace tandem::app {
@@ -83,13 +84,13 @@ json job_json(const View& view, const JobView& job) {
   const std::string state = state_of(view, job);
   const bool over = job.state != JobState::running;
   json out{{"job", job.id},
-           {"name", job.spec.name},
-           {"kind", job.tune ? "tune" : "train"},
+           {"name", job.base().name},
+           {"kind", spec::kind_of(job.spec)},
            {"state", state},
            {"reason", job.reason},
-           {"priority", job.spec.place.priority},
+           {"priority", job.base().place.priority},
            {"submitted", job.submitted_at.value},
-           {"resources", to_json(job.spec.system)},
+           {"resources", to_json(job.base().system)},
            {"deadline", nullptr},
            {"node", nullptr},
            {"gpus", gpus_of(view, job)},
@@ -97,11 +98,12 @@ json job_json(const View& view, const JobView& job) {
            {"ended", over ? json(job.finished_at.value) : json(nullptr)},
            {"attempts", task ? task->attempt : 0},
            {"drop", task ? task->drop : 0},
-           {"epochs", job.spec.epochs},
+           {"epochs", job.base().epochs},
            {"reported", task ? task->reported() : 0},
+           {"progress", progress_json(view, job)},
            {"energy", energy_json(view, job)}};
-  if (job.spec.nodes > 1) out["on_nodes"] = job.spec.nodes;
-  if (job.spec.place.deadline) out["deadline"] = (job.submitted_at + *job.spec.place.deadline).value;
+  if (job.base().nodes > 1) out["on_nodes"] = job.base().nodes;
+  if (job.base().place.deadline) out["deadline"] = (job.submitted_at + *job.base().place.deadline).value;
   if (task && task->attempt > 0) {
     out["node"] = view.nodes[static_cast<std::size_t>(task->node)].name;
     if (!task->more.empty()) out["nodes"] = node_names(view, *task);
@@ -112,7 +114,7 @@ json job_json(const View& view, const JobView& job) {
 
 json whole_job_json(const View& view, const JobView& job) {
   json out = job_json(view, job);
-  out["spec"] = job.tune ? spec::to_json(*job.tune) : spec::to_json(job.spec);
+  out["spec"] = spec::to_json(job.spec);
   out["tasks"] = json::array();
   for (const TaskId id : job.tasks) {
     const auto& task = view.tasks[static_cast<std::size_t>(id)];

@@ -22,7 +22,7 @@ Advised ask_alone(store::Store& store, const AdvisedSpec& spec, Seconds deadline
 }  // namespace
 
 Settled settle_choices(store::Store& store, const std::string& spec, const std::string& file) {
-  if (spec::kind_of(spec) != "train") return {spec};
+  if (!spec::says_it_is<spec::TrainJob>(spec)) return {spec};
   const auto plain = spec::parse_train(spec, file, catalogue());
   if (plain.job) return {spec};
   const auto open = spec::parse_characterize(spec, file, catalogue());
@@ -35,13 +35,12 @@ Settled settle_choices(store::Store& store, const std::string& spec, const std::
   const auto advised = ask_alone(store, read_advised(spec, file, catalogue()), *deadline);
   if (!advised.advice.met) return {spec, "", advised};
   const auto& chosen = advised.advice.choice.setting;
-  return {spec::with_choices(spec, chosen_job(open.job.value(), chosen)),
+  return {spec::with_choices(spec, chosen_job(open.job->base, chosen)),
           fmt::format("chosen for {}: {}", file, advise::text(chosen))};
 }
 
 std::optional<JobPrediction> predict_job(store::Store& store, const std::string& server_run,
                                          const std::string& spec, const std::string& file, int job) {
-  if (spec::kind_of(spec) != "train") return std::nullopt;
   const auto parsed = spec::parse_train(spec, file, catalogue());
   if (!parsed.job || !parsed.job->place.deadline) return std::nullopt;
   const std::string program = program_name(parsed.job->program);

@@ -9,7 +9,6 @@
 #include "app/runs.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "tune/experiment_plan.h"
 
 namespace tandem::app {
 namespace fs = std::filesystem;
@@ -37,8 +36,8 @@ JobRun job_of_server(const store::RunInfo& run, const View& view, JobId id, cons
   const auto& job = view.jobs[static_cast<std::size_t>(id)];
   JobRun out{run, {}, {folder, job.tasks}};
   out.run.id = fmt::format("{}/{}", run.id, id);
-  out.run.kind = job.tune ? tune::is_experiment(job) ? "characterize" : "tune" : "train";
-  out.run.name = job.spec.name;
+  out.run.kind = spec::kind_of(job.spec);
+  out.run.name = job.base().name;
   out.run.state = state_of(view, job);
   out.run.reason = job.reason;
   out.run.created = job.submitted_at;
@@ -70,7 +69,7 @@ JobId find_job(const View& view, const std::string& written) {
   if (number && written.size() < 10 && std::stoull(written) < view.jobs.size())
     return static_cast<JobId>(std::stoull(written));
   for (auto job = view.jobs.rbegin(); !number && job != view.jobs.rend(); ++job)
-    if (job->spec.name == written) return job->id;
+    if (job->base().name == written) return job->id;
   throw UserError(fmt::format("there is no job {} there", printable(written, 60)));
 }
 
@@ -78,7 +77,7 @@ namespace {
 
 store::RunInfo find_server(store::Store& store, const std::string& written) {
   for (auto& run : store.runs())
-    if (run.kind == "serve" && (run.name == written || run.id == written)) return run;
+    if (is_server(run) && (run.name == written || run.id == written)) return run;
   throw UserError(fmt::format("there is no server called '{}' in this store; `{} runs` lists them",
                               printable(written, 60), own_command()));
 }

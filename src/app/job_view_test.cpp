@@ -32,7 +32,7 @@ View three_jobs() {
   for (JobId id = 0; id < 3; ++id) {
     auto& job = view.jobs[static_cast<std::size_t>(id)];
     job.id = id;
-    job.spec.name = names[id];
+    spec::base_of(job.spec).name = names[id];
     job.state = JobState::finished;
   }
   for (const auto& [task, job] : {std::pair{0, 0}, {1, 1}, {2, 2}, {3, 1}}) {

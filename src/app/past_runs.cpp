@@ -68,13 +68,13 @@ advise::LoadProfile load_between(const View& view, const TaskView& self, Seconds
 }
 
 const Values& hyper_of(const View& view, const TaskView& task) {
-  return task.trial ? task.trial->hyper : view.jobs[static_cast<std::size_t>(task.job)].spec.hyper;
+  return task.trial ? task.trial->hyper : view.jobs[static_cast<std::size_t>(task.job)].base().hyper;
 }
 
 // Epochs [first, end) of a task, all with the same cores.
 PastRun stretch(const std::string& id, const View& view, const TaskView& task, std::size_t first,
                 std::size_t end) {
-  const auto& job = view.jobs[static_cast<std::size_t>(task.job)].spec;
+  const auto& job = view.jobs[static_cast<std::size_t>(task.job)].base();
   PastRun out;
   out.id = id;
   out.program = program_name(job.program);
@@ -178,7 +178,7 @@ std::size_t fold_past_runs(store::Store& store) {
   std::map<std::string, advise::Load> seen;  // by run
   if (!runs.empty())
     for (const auto& kept : store.predictions())
-      if (kept.run.kind != "serve")
+      if (!is_server(kept.run))
         seen[kept.run.id] = predicted_run_from_json(json::parse(kept.body, nullptr, false)).load;
   std::vector<store::FoldedRun> folded;
   for (const auto& run : runs) {

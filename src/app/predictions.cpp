@@ -50,7 +50,7 @@ Outcome outcome_of(const JobView& job, const TaskView& task, const std::string& 
 void settle(store::Store& store) {
   std::map<std::string, View> seen;
   for (const auto& kept : store.predictions()) {
-    if (kept.run.kind != "serve" || read(kept).outcome) continue;
+    if (!is_server(kept.run) || read(kept).outcome) continue;
     if (!seen.contains(kept.run.id)) seen.emplace(kept.run.id, replayed(store, kept.run));
     keep_outcome(store, kept.run, seen.at(kept.run.id), static_cast<JobId>(kept.job));
   }

@@ -6,12 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/experiment_results.h"
-#include "app/tune_results.h"
 #include "base/text.h"
 #include "event/codec.h"
 #include "measure/profile.h"
-#include "tune/outcome.h"
 
 namespace tandem::app {
 namespace fs = std::filesystem;
@@ -89,21 +86,20 @@ json result_json(const store::RunInfo& run, const View& view, const TaskFolders&
               {"reason", run.reason},
               {"folder", folder.run.string()},
               {"created", run.created.value}};
-  if (is_tuning(view)) {
-    result.update(tune_json(view, folder));
-    return result;
-  }
-  if (is_experiment(view)) {
-    result.update(experiment_json(run, view));
-    return result;
-  }
+  const auto results = view.jobs.empty() ? train_json : row_of(view.jobs.front().spec).results;
+  result.update(results(run, view, folder));
+  return result;
+}
+
+json train_json(const store::RunInfo&, const View& view, const TaskFolders& folder) {
+  json result = json::object();
   if (!view.jobs.empty()) {
     const auto& job = view.jobs.front();
-    result["hyper"] = tandem::to_json(job.spec.hyper);
-    result["system"] = tandem::to_json(job.spec.system);
-    result["epochs_wanted"] = job.spec.epochs;
+    result["hyper"] = tandem::to_json(job.base().hyper);
+    result["system"] = tandem::to_json(job.base().system);
+    result["epochs_wanted"] = job.base().epochs;
     result["wall_seconds"] = job.active.value;
-    result["seed"] = job.spec.seed;
+    result["seed"] = job.base().seed;
   }
   const TaskView* task = first_task(view);
   result["metrics"] = task && !task->epochs.empty() ? json(task->epochs.back().metrics) : json::object();
@@ -128,15 +124,16 @@ json result_json(const store::RunInfo& run, const View& view, const TaskFolders&
   return result;
 }
 
+Progress train_progress(const View& view, const JobView& job) {
+  const auto* task = job.tasks.empty() ? nullptr : &view.tasks[static_cast<std::size_t>(job.tasks.front())];
+  return {task ? task->reported() : 0, job.base().epochs, "epochs"};
+}
+
 std::optional<fs::path> model_file(const TaskFolders& folders, const View& view) {
-  TaskId task = 0;
-  if (is_experiment(view)) return std::nullopt;  // it has many, and none is the one
-  if (is_tuning(view)) {
-    const auto found = tune::outcome(view, 0);
-    if (!found.best) return std::nullopt;
-    task = found.trials[*found.best].task;
-  }
-  const fs::path folder = folders.of(task);
+  const auto model_task = view.jobs.empty() ? nullptr : row_of(view.jobs.front().spec).model_task;
+  const auto task = model_task ? model_task(view) : std::nullopt;
+  if (!task) return std::nullopt;
+  const fs::path folder = folders.of(*task);
   for (const char* name : {"model.pt", "model.ubj"})
     if (fs::exists(folder / name)) return folder / name;
   return std::nullopt;

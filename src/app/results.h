@@ -6,6 +6,7 @@
 #include <string>
 #include "app/energy_total.h"
 #include "app/job_view.h"
+#include "app/kinds.h"
 
 #include "event/view.h"
 #include "store/store.h"
@@ -24,7 +25,12 @@ const EpochRecord* best_epoch(const TaskView&);
 
 EnergyTotal energy_of(const TaskView&);
 
+// What every run has, and what its kind adds (app/kinds.h).
 nlohmann::json result_json(const store::RunInfo&, const View&, const TaskFolders& folder);
+
+// Of a training job, and of a run whose job never began.
+nlohmann::json train_json(const store::RunInfo&, const View&, const TaskFolders& folder);
+Progress train_progress(const View&, const JobView&);
 
 // The trained model of a run, if it is there: a file in the folder of its task, or of its best trial.
 std::optional<std::filesystem::path> model_file(const TaskFolders& folders, const View&);

@@ -78,7 +78,7 @@ std::vector<advise::RunningJob> at_work(const std::string& run, const View& view
     const double begun = epoch.value > 0 ? std::clamp(since.value / epoch.value, 0.0, 0.99) : 0;
     at.left = std::clamp(1 - (done + begun) / epochs, 0.01 / epochs, 1.0);
     if (slo) at.deadline = *slo - (now - job.submitted_at);
-    if (job.spec.place.deadline) at.deadline = *job.spec.place.deadline - (now - job.submitted_at);
+    if (job.base().place.deadline) at.deadline = *job.base().place.deadline - (now - job.submitted_at);
     out.push_back(std::move(at));
   }
   return out;
@@ -113,7 +113,7 @@ RunningNow running_now(store::Store& store, const RunningOption& option, const N
       ours += job.setting.system.cores;
       if (job.seconds.value <= 0) {  // still in its first epoch
         const auto learnt =
-            learn(store, program_name(view.jobs.front().spec.program), machine, LearnOptions{});
+            learn(store, program_name(view.jobs.front().base().program), machine, LearnOptions{});
         if (learnt) {
           out.models.push_back(std::make_shared<const advise::Models>(learnt->models));
           job.models = out.models.back().get();

@@ -7,14 +7,10 @@
 #include "app/installation.h"
 #include "base/error.h"
 #include "control/loop.h"
-#include "place/malleable.h"
 #include "place/scheduler.h"
 #include "platform/nvml.h"
 #include "platform/topology.h"
 #include "runtime/local/machine_gpus.h"
-#include "tune/experiment.h"
-#include "tune/train.h"
-#include "tune/tune.h"
 
 namespace tandem::app {
 namespace {
@@ -23,8 +19,8 @@ std::vector<std::unique_ptr<Policy>> server_policies(const store::RunInfo& run) 
   const auto spec = nlohmann::json::parse(run.spec, nullptr, false);
   if (spec.is_discarded()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
   std::vector<std::unique_ptr<Policy>> out;
-  out.push_back(std::make_unique<tune::TrainController>());
-  out.push_back(std::make_unique<tune::TuneController>());
+  for (const auto& kind : kinds())
+    if (kind.queued) out.push_back(kind.controller());
   out.push_back(std::make_unique<place::Scheduler>(place::parse_policy(spec.value("policy", "")),
                                                    spec.value("seed", std::uint64_t{1})));
   return out;
@@ -32,29 +28,18 @@ std::vector<std::unique_ptr<Policy>> server_policies(const store::RunInfo& run) 
 
 }  // namespace
 
-JobOfRun job_of(const store::RunInfo& run) {
+bool is_server(const store::RunInfo& run) {
+  return run.kind == "serve";
+}
+
+spec::Job job_of(const store::RunInfo& run) {
   const auto spec = nlohmann::json::parse(run.spec, nullptr, false);
   if (spec.is_discarded()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
-  if (run.kind == "train") return {spec::train_job_from_json(spec), std::nullopt};
-  auto tune = spec::tune_job_from_json(spec);
-  return {tune.base, tune};
+  return spec::job_from_json(spec);
 }
 
 std::vector<std::unique_ptr<Policy>> policies_of(const store::RunInfo& run) {
-  if (run.kind == "serve") return server_policies(run);
-  if (run.kind != "characterize") return policies();
-  std::vector<std::unique_ptr<Policy>> out;
-  out.push_back(std::make_unique<tune::ExperimentController>());
-  out.push_back(std::make_unique<place::Scheduler>(place::parse_policy("fifo"), 1));
-  return out;
-}
-
-std::vector<std::unique_ptr<Policy>> policies() {
-  std::vector<std::unique_ptr<Policy>> out;
-  out.push_back(std::make_unique<tune::TrainController>());
-  out.push_back(std::make_unique<tune::TuneController>());
-  out.push_back(std::make_unique<place::Malleable>());
-  return out;
+  return is_server(run) ? server_policies(run) : policies_for(job_of(run));
 }
 
 NodeView this_machine() {
@@ -85,7 +70,7 @@ View replayed(store::Store& store, const store::RunInfo& run) {
 
 store::RunInfo find_own_run(store::Store& store, const std::string& written) {
   auto run = store.find(written);
-  if (run.kind == "serve")
+  if (is_server(run))
     throw UserError(
         fmt::format("run {0} is the server '{1}', not a job: start it with `{2} serve --name {1}` and its "
                     "other options, see its jobs with `{2} show {0}` or `{2} queue --name {1} --all`, and "
@@ -96,7 +81,7 @@ store::RunInfo find_own_run(store::Store& store, const std::string& written) {
 }
 
 store::RunInfo with_real_state(const store::Store& store, store::RunInfo run) {
-  if (run.kind == "serve") {  // its jobs end, it does not
+  if (is_server(run)) {  // its jobs end, it does not
     run.state = store::RunLock::owner(store.run_folder(run.id)) ? "running" : "stopped";
     run.reason.clear();
     return run;

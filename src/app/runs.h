@@ -10,21 +10,18 @@
 #include "event/policy.h"
 #include "event/view.h"
 #include "measure/task_sensor.h"
-#include "spec/job.h"
+#include "app/kinds.h"
+#include "spec/any_job.h"
 #include "store/store.h"
 
 namespace tandem::app {
 
-// What is run: a training job, or a tuning job with its base.
-struct JobOfRun {
-  spec::TrainJob base;
-  std::optional<spec::TuneJob> tune;
-};
+// A server's run: it has jobs, and is none.
+bool is_server(const store::RunInfo&);
+// The job of any other run, as it was when it was made.
+spec::Job job_of(const store::RunInfo&);
 
-JobOfRun job_of(const store::RunInfo&);
-
-// Of a run on this machine's cores, in the order they decide; an experiment's are a cluster's.
-std::vector<std::unique_ptr<Policy>> policies();
+// In the order they decide; a server's are those of all kinds that are queued, its scheduler last.
 std::vector<std::unique_ptr<Policy>> policies_of(const store::RunInfo&);
 // This machine as a node, for what must be known before there is a world.
 NodeView this_machine();

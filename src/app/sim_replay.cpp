@@ -41,10 +41,10 @@ std::int64_t epochs_of(const View& view) {
 
 void play_again(const View& run, sim::RecordedPrograms& programs, Replayed& out) {
   const JobView& job = run.jobs.front();
-  OneJob submitted({0, job.spec, job.tune});
+  OneJob submitted({0, job.spec});
   sim::World world({.nodes = sim::nodes_of(run), .arrivals = &submitted}, programs);
-  control::Decider decider(policies());
-  if (job.tune) decider.step({world.now(), KnowledgeArrived{"the run", run.known}});
+  control::Decider decider(policies_for(job.spec));
+  if (row_of(job.spec).uses_knowledge) decider.step({world.now(), KnowledgeArrived{"the run", run.known}});
   sim::play(world, decider);
   const JobView& again = decider.view().jobs.front();
   out.played = again.active;
@@ -93,7 +93,7 @@ json replay_json(const store::RunInfo& run, const View& view, const Replayed& re
                      {"median_error", task.epochs > task.unpredicted ? json(task.median) : json(nullptr)}});
   const auto& guesses = replayed.guesses;
   return {{"run", run.id},
-          {"kind", is_tuning(view) ? "tune" : "train"},
+          {"kind", spec::kind_of(view.jobs.front().spec)},
           {"median_error", replayed.median ? json(*replayed.median) : json(nullptr)},
           {"trials", tasks},
           {"epochs", epochs},

@@ -8,7 +8,6 @@
 
 #include "app/results.h"
 #include "event/codec.h"
-#include "tune/experiment_plan.h"
 #include "tune/fixed_default.h"
 
 namespace tandem::app {
@@ -85,12 +84,24 @@ EnergyTotal energy_of(const tune::Outcome& found) {
   return {found.joules, found.energy_source, found.energy_complete, found.energy_parts};
 }
 
-bool is_tuning(const View& view) {
-  return !view.jobs.empty() && view.jobs.front().tune && !tune::is_experiment(view.jobs.front());
+std::optional<TaskId> best_trial(const View& view) {
+  const auto found = tune::outcome(view, 0);
+  if (!found.best) return std::nullopt;
+  return found.trials[*found.best].task;
 }
 
-json tune_json(const View& view, const TaskFolders& folder) {
-  const auto& job = *view.jobs.front().tune;
+// Trials that are over; how many there will be is known where somebody said so.
+Progress tune_progress(const View& view, const JobView& job) {
+  Progress out{0, job.as<spec::TuneJob>()->search.trials.value_or(0), "trials"};
+  for (const TaskId id : job.tasks) {
+    const auto& task = view.tasks[static_cast<std::size_t>(id)];
+    out.done += task.state == TaskState::ended || task.state == TaskState::failed;
+  }
+  return out;
+}
+
+json tune_json(const store::RunInfo&, const View& view, const TaskFolders& folder) {
+  const auto& job = *view.jobs.front().as<spec::TuneJob>();
   const auto found = tune::outcome(view, 0);
   json out{{"mode", spec::name(job.mode)},
            {"algorithm", job.search.algorithm},

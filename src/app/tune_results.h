@@ -6,6 +6,7 @@
 #include <string>
 #include "app/energy_total.h"
 #include "app/job_view.h"
+#include "app/kinds.h"
 
 #include "event/view.h"
 #include "store/store.h"
@@ -13,9 +14,10 @@
 
 namespace tandem::app {
 
-bool is_tuning(const View&);
 EnergyTotal energy_of(const tune::Outcome&);
 
-nlohmann::json tune_json(const View&, const TaskFolders& folder);
+nlohmann::json tune_json(const store::RunInfo&, const View&, const TaskFolders& folder);
+Progress tune_progress(const View&, const JobView&);
+std::optional<TaskId> best_trial(const View&);  // of the first job
 
 }  // namespace tandem::app

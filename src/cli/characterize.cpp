@@ -33,15 +33,15 @@ struct CharacterizeOptions {
   std::optional<std::int64_t> seed, points, replications;
   std::string design, report, folder, time;
   std::vector<std::int64_t> jobs, nodes;
-  ExperimentWorld where;
+  RunWorld where;
   AnalysisOptions looking;
   bool plan = false;
   bool looks = false;  // one of the options about looking was given
 };
 
-void set_levels(spec::TuneJob& job, const char* name, const std::vector<std::int64_t>& levels) {
+void set_levels(spec::Experiment& job, const char* name, const std::vector<std::int64_t>& levels) {
   if (levels.empty()) return;
-  auto& all = job.hyper.parameters;
+  auto& all = job.factors.parameters;
   std::erase_if(all, [&](const spec::Parameter& parameter) { return parameter.name == name; });
   spec::Parameter parameter{name, {spec::Domain::Kind::choice, {}}, std::nullopt};
   for (const auto level : levels) parameter.domain.choices.emplace_back(level);
@@ -49,15 +49,15 @@ void set_levels(spec::TuneJob& job, const char* name, const std::vector<std::int
 }
 
 // The command line wins over the spec.
-spec::TuneJob job_from(const CharacterizeOptions& options) {
+spec::Experiment job_from(const CharacterizeOptions& options) {
   auto job = spec::load_characterize(options.spec, catalogue());
-  if (options.seed) job.search.seed = job.base.seed = *options.seed;
+  if (options.seed) job.seed = job.base.seed = *options.seed;
   if (!options.design.empty()) {
-    job.search.algorithm = options.design;
-    if (options.design != "space-filling") job.search.trials.reset();
+    job.design = options.design;
+    if (options.design != "space-filling") job.points.reset();
   }
-  if (options.points) job.search.trials = *options.points;
-  if (options.replications) job.warm_repetitions = *options.replications;
+  if (options.points) job.points = *options.points;
+  if (options.replications) job.replications = *options.replications;
   set_levels(job, spec::kJobs, options.jobs);
   set_levels(job, spec::kNodes, options.nodes);
   if (options.where.here()) check_fits_here(job, this_machine().capacity);
@@ -76,7 +76,7 @@ void write_more(const CharacterizeOptions& options, const store::RunInfo& run, c
   }
 }
 
-int show_plan(const spec::TuneJob& job, const JsonOption& json) {
+int show_plan(const spec::Experiment& job, const JsonOption& json) {
   const auto plan = tune::plan_of(job);
   json.write(plan_json(plan));
   if (!json.alone()) std::cout << plan_table(plan);
@@ -113,7 +113,7 @@ int join_runs(const CharacterizeOptions& options, store::Store& store) {
 
 int look_again(const CharacterizeOptions& options, store::Store& store) {
   auto run = with_real_state(store, find_own_run(store, options.from));
-  if (run.kind != "characterize")
+  if (!std::holds_alternative<spec::Experiment>(job_of(run)))
     throw UserError(fmt::format("run {} is of kind {}, and --from takes an experiment's", run.id, run.kind));
   look_otherwise(options, run);
   const View view = replayed(store, run);
@@ -141,7 +141,8 @@ int characterize(CharacterizeOptions options) {
   if (!options.from.empty()) return look_again(options, store);
   const auto job = job_from(options);
   if (options.plan) return show_plan(job, options.json);
-  return run_new_experiment(store, job, options.where, options.looking, options.json, options.session);
+  options.session.kept = {{"world", json_of(options.where)}, {"looking", json_of(options.looking)}};
+  return run_new(store, job, options.json, options.session);
 }
 
 void add_options(CLI::App& command, CharacterizeOptions& options) {

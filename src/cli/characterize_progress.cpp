@@ -51,7 +51,7 @@ class ExperimentProgress final : public control::Observer {
   // Work is counted in epochs of runs: longer runs have more of them.
   void count(const View& view) {
     try {
-      const auto plan = tune::plan_of(*view.jobs.front().tune);
+      const auto plan = tune::plan_of(*view.jobs.front().as<spec::Experiment>());
       total_ = static_cast<std::int64_t>(plan.runs.size());
       for (const auto& run : plan.runs) epochs_ += run.epochs * run.jobs;
     } catch (const std::exception&) {

@@ -33,6 +33,15 @@ std::string asks_for(const json& job) {
                                   : each;
 }
 
+// "3/9", in what the kind of the job counts; "4 trials" where nobody knows how many there will be.
+std::string progress_of(const json& job) {
+  const json at = job.value("progress", json());
+  if (!at.is_object()) return "-";
+  const auto done = at["done"].get<std::int64_t>();
+  if (at["of"].is_number()) return fmt::format("{}/{}", done, at["of"].get<std::int64_t>());
+  return done > 0 ? fmt::format("{} {}", done, word(at["unit"])) : "-";
+}
+
 int queue(const JobsOptions& options) {
   ServerClient client(options.server);
   const json answer = client.ask("GET", options.all ? "/v1/jobs" : "/v1/jobs?state=" + options.state);
@@ -48,9 +57,7 @@ int queue(const JobsOptions& options) {
                     std::to_string(job["priority"].get<int>()), asks_for(job), where_is(job),
                     clock_time(job["submitted"]),
                     ran ? text(Seconds{std::max(0.0, end - job["started"].get<double>())}) : "-",
-                    job["epochs"].get<int>() > 0
-                        ? fmt::format("{}/{}", job["reported"].get<int>(), job["epochs"].get<int>())
-                        : "-",
+                    progress_of(job),
                     job["drop"].get<double>() > 0
                         ? fmt::format("drops {:.0f} %", 100 * job["drop"].get<double>())
                         : word(job["reason"])});

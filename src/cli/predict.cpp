@@ -78,7 +78,7 @@ int infer(const PredictOptions& options) {
   control::MemoryJournal journal;
   const auto machine = app::share_machine("tandem infer");
   const auto hosted = app::make_scratch_world(scratch.path(), job.energy);
-  control::Loop loop({*hosted.world, journal, hosted.sensor.get(), nullptr}, policies());
+  control::Loop loop({*hosted.world, journal, hosted.sensor.get(), nullptr}, policies_for(job));
   loop.open();
   loop.submit(job);
   loop.run();

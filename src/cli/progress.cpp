@@ -83,7 +83,7 @@ class PlainProgress final : public control::Observer {
 
   void saw(const View& view, const control::Entry& entry) override {
     if (const auto* epoch = std::get_if<EpochEnded>(&entry.event.body))
-      std::cerr << epoch_line(*epoch, view.jobs.front().spec.epochs) << std::endl;
+      std::cerr << epoch_line(*epoch, view.jobs.front().base().epochs) << std::endl;
     else if (const auto line = said(view, entry.event.body); !line.empty())
       std::cerr << line << std::endl;
   }
@@ -97,7 +97,7 @@ class LiveProgress final : public control::Observer {
 
   void saw(const View& view, const control::Entry& entry) override {
     if (const auto* epoch = std::get_if<EpochEnded>(&entry.event.body)) {
-      last_ = epoch_line(*epoch, view.jobs.front().spec.epochs);
+      last_ = epoch_line(*epoch, view.jobs.front().base().epochs);
       epoch_began_ = std::chrono::steady_clock::now();
     } else if (const auto line = said(view, entry.event.body); !line.empty()) {
       block_.clear();
@@ -111,7 +111,7 @@ class LiveProgress final : public control::Observer {
   void tick(const View& view) override {
     if (view.jobs.empty() || view.tasks.empty()) return;
     const auto& task = view.tasks.front();
-    const auto wanted = static_cast<double>(view.jobs.front().spec.epochs);
+    const auto wanted = static_cast<double>(view.jobs.front().base().epochs);
     const double in_epoch =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - epoch_began_).count();
     double typical = 0;
@@ -146,9 +146,7 @@ class LiveProgress final : public control::Observer {
 
 }  // namespace
 
-std::unique_ptr<control::Observer> make_progress(const std::string& name, const std::string& run,
-                                                 bool tuning) {
-  if (tuning) return make_tune_progress(name, run);
+std::unique_ptr<control::Observer> make_progress(const std::string& name, const std::string& run) {
   if (::isatty(STDERR_FILENO)) return std::make_unique<LiveProgress>(name, run);
   return std::make_unique<PlainProgress>(name, run);
 }

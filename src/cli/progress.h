@@ -10,8 +10,8 @@
 
 namespace tandem::cli {
 
-std::unique_ptr<control::Observer> make_progress(const std::string& name, const std::string& run,
-                                                 bool tuning);
+// Of a training job (which display belongs to which kind: cli/displays.h).
+std::unique_ptr<control::Observer> make_progress(const std::string& name, const std::string& run);
 // The same for a tuning job: trials as rows, the best so far, what the system tuner does, time left.
 std::unique_ptr<control::Observer> make_tune_progress(const std::string& name, const std::string& run);
 

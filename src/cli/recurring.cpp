@@ -30,10 +30,10 @@ tune::Recurring learned_from_past(store::Store& store, const spec::TuneJob& job)
   auto runs = store.runs();
   std::reverse(runs.begin(), runs.end());
   for (const auto& run : runs) {
-    if (run.kind != "tune" || run.name != job.base.name) continue;
+    if (run.name != job.base.name || run.kind != spec::kind_of(job)) continue;
     const View view = replayed(store, run);
-    if (view.jobs.empty() || !view.jobs.front().tune || !same_training(job, *view.jobs.front().tune))
-      continue;
+    const auto* before = view.jobs.empty() ? nullptr : view.jobs.front().as<spec::TuneJob>();
+    if (before == nullptr || !same_training(job, *before)) continue;
     if (view.nodes.empty() || view.nodes.front().type != machine) continue;
     for (auto& lesson : tune::lessons_of(view, 0, job.system, recurring))
       lessons.push_back(std::move(lesson));

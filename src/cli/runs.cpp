@@ -89,7 +89,7 @@ int show_server(store::Store& store, const store::RunInfo& run, const JsonOption
     jobs.push_back(app::job_json(view, job));
     const auto& row = jobs.back();
     const bool ran = row["started"].is_number() && row["ended"].is_number();
-    rows.push_back({std::to_string(job.id), job.spec.name, word(row["state"]), word(row["node"]),
+    rows.push_back({std::to_string(job.id), job.base().name, word(row["state"]), word(row["node"]),
                     std::to_string(row["attempts"].get<int>()),
                     ran ? text(Seconds{row["ended"].get<double>() - row["started"].get<double>()}) : "-",
                     job.reason});
@@ -196,7 +196,7 @@ void add_show(CLI::App& app, Action& action) {
         print_journal(store, run);
         return kDone;
       }
-      if (run.kind == "serve") return show_server(store, run, options->json);
+      if (is_server(run)) return show_server(store, run, options->json);
       return show_job(whole_run(run, replayed(store, run), store.run_folder(run.id)), *options);
     };
   });

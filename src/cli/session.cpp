@@ -9,21 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "app/results.h"
-#include "app/tune_results.h"
 #include "base/error.h"
-#include "cli/progress.h"
+#include "cli/displays.h"
 #include "control/loop.h"
 #include "data/dataset.h"
-#include "place/malleable.h"
-#include "place/scheduler.h"
 #include "platform/machine_lock.h"
 #include "report/result_table.h"
-#include "report/tune_table.h"
 #include "runtime/local/machine_gpus.h"
 #include "server/daemon.h"
-#include "tune/experiment.h"
-#include "tune/train.h"
-#include "tune/tune.h"
 
 namespace tandem::cli {
 namespace {
@@ -104,38 +97,21 @@ int exit_code(const store::RunInfo& run, bool was_interrupted) {
 }
 
 // Everything of the job's limits that was not raised stays as it is.
-JobResumed raised(const JobOfRun& job, const View& view, const SessionOptions& options) {
+JobResumed raised(const View& view, const SessionOptions& options) {
   JobResumed out;
   if (!options.raises() || view.jobs.empty()) return out;
   const auto& now = view.jobs.front();
-  out.limits = now.spec.limits;
+  out.limits = now.base().limits;
   if (options.stall) out.limits->stall = *options.stall;
   if (options.retries) out.limits->retries = *options.retries;
-  if (!job.tune || tune::is_experiment(now)) {
+  const auto* search = now.as<spec::TuneJob>();
+  if (search == nullptr) {
     if (options.time) out.limits->time = options.time;
     return out;
   }
-  out.budget = now.tune->budget;
+  out.budget = search->budget;
   if (options.time) out.budget->time = options.time;
   if (options.energy) out.budget->energy = options.energy;
-  return out;
-}
-
-std::string next_steps(const store::RunInfo& run, bool has_model) {
-  const std::string tandem = own_command();
-  if (run.state != "finished")
-    return fmt::format("\nGo on with:  {0} resume {1}\nIts output:  {0} logs {1}\n", tandem, run.id);
-  const bool experiment = run.kind == "characterize";
-  std::string out = fmt::format("\nEvery {}: {} show {}\n",
-                                experiment           ? "run"
-                                : run.kind == "tune" ? "trial"
-                                                     : "epoch",
-                                tandem, run.id);
-  if (experiment)
-    out += fmt::format("As tables:   {0} characterize --from {1} --export traces/\n", tandem, run.id);
-  if (run.kind != "train") out += fmt::format("With plots:  {0} report {1} -o report.html\n", tandem, run.id);
-  if (has_model)
-    out += fmt::format("Ask it:      {0} predict {1} FILE\nServe it:    {0} infer {1}\n", tandem, run.id);
   return out;
 }
 
@@ -151,26 +127,27 @@ int report(store::Store& store, const std::string& id, const View& view, const J
   return exit_code(run, was_interrupted);
 }
 
-void begin_or_go_on(control::Loop& loop, store::Store& store, const JobOfRun& job,
+void begin_or_go_on(control::Loop& loop, store::Store& store, const spec::Job& job,
                     const SessionOptions& options) {
   if (!loop.view().jobs.empty()) {
-    loop.resume_jobs(raised(job, loop.view(), options), options.raises());
-  } else if (job.tune) {
-    loop.submit(*job.tune, {"store", store.knowledge(loop.view().nodes.front().type)});
+    loop.resume_jobs(raised(loop.view(), options), options.raises());
+  } else if (row_of(job).uses_knowledge) {
+    loop.submit(job, KnowledgeArrived{"store", store.knowledge(loop.view().nodes.front().type)});
   } else {
-    loop.submit(job.base);
+    loop.submit(job);
   }
 }
 
 // This machine; of an experiment with concurrent jobs as so many lanes as its largest point needs.
-app::HostedWorld this_world(const store::RunInfo& run, const JobOfRun& job,
+app::HostedWorld this_world(const store::RunInfo& run, const spec::Job& job,
                             const std::filesystem::path& folder) {
+  const auto* experiment = std::get_if<spec::Experiment>(&job);
   app::WorldWish wish{.run = run.id, .folder = folder, .trainer = trainer_program()};
   wish.programs = own_folder();
   wish.guardian = guardian_program();
-  wish.here = {.energy = job.base.energy,
-               .asked = local::gpus_asked_by(job.base, job.tune),
-               .lanes = run.kind == "characterize" ? lanes_for(*job.tune) : 1,
+  wish.here = {.energy = spec::base_of(job).energy,
+               .asked = local::gpus_asked_by(job),
+               .lanes = experiment != nullptr ? lanes_for(*experiment) : 1,
                .output_each = false,
                .watched = false};
   auto out = app::make_world(wish);
@@ -179,12 +156,7 @@ app::HostedWorld this_world(const store::RunInfo& run, const JobOfRun& job,
   return out;
 }
 
-std::unique_ptr<control::Observer> progress_of(const store::RunInfo& run, const JobOfRun& job) {
-  if (run.kind == "characterize") return make_experiment_progress(run.name, run.id);
-  return make_progress(run.name, run.id, job.tune.has_value());
-}
-
-int work(store::Store& store, const store::RunInfo& run, const JobOfRun& job, const JsonOption& json,
+int work(store::Store& store, const store::RunInfo& run, const spec::Job& job, const JsonOption& json,
          const SessionOptions& options) {
   catch_signals();
   const auto folder = store.run_folder(run.id);
@@ -193,7 +165,7 @@ int work(store::Store& store, const store::RunInfo& run, const JobOfRun& job, co
     throw UserError("run " + run.id + " is being worked on by another process; `tandem logs -f " + run.id +
                     "` follows it");
   auto journal = store.journal(run.id);
-  const auto where = experiment_world_of(run);
+  const auto where = world_of(run);
   const auto machine = where.here() ? wait_for_machine(run.id) : std::nullopt;
   if (where.here() && !machine) {
     std::cerr << "tandem: interrupted while waiting; go on with: " << own_command() << " resume " << run.id
@@ -201,11 +173,11 @@ int work(store::Store& store, const store::RunInfo& run, const JobOfRun& job, co
     return kInterrupted;
   }
 
-  make_dataset(job.base);
+  make_dataset(spec::base_of(job));
   const auto hosted = where.here() ? this_world(run, job, folder) : there(where, run, folder);
   wake_world = &hosted.interrupt;
-  auto progress = options.quiet ? nullptr : progress_of(run, job);
-  control::Loop loop({*hosted.world, *journal, hosted.sensor.get(), progress.get()}, policies_of(run));
+  auto progress = options.quiet ? nullptr : make_display(run);
+  control::Loop loop({*hosted.world, *journal, hosted.sensor.get(), progress.get()}, policies_for(job));
   loop.open();
   begin_or_go_on(loop, store, job, options);
   loop.run(interrupted);
@@ -217,33 +189,14 @@ int work(store::Store& store, const store::RunInfo& run, const JobOfRun& job, co
 
 }  // namespace
 
-int run_new(store::Store& store, const spec::TrainJob& job, const JsonOption& json,
-            const SessionOptions& options) {
-  require_dataset(job);
-  const Seconds now{static_cast<double>(::time(nullptr))};
-  const auto run = store.create_run("train", job.name, spec::to_json(job).dump(), now);
-  if (options.made) options.made(run);
-  return work(store, run, {job, std::nullopt}, json, options);
-}
-
-int run_new(store::Store& store, const spec::TuneJob& job, const JsonOption& json,
-            const SessionOptions& options) {
-  require_dataset(job.base);
-  const Seconds now{static_cast<double>(::time(nullptr))};
-  const auto run = store.create_run("tune", job.base.name, spec::to_json(job).dump(), now);
-  return work(store, run, {job.base, job}, json, options);
-}
-
-int run_new_experiment(store::Store& store, const spec::TuneJob& job, const ExperimentWorld& where,
-                       const AnalysisOptions& looking, const JsonOption& json,
-                       const SessionOptions& options) {
-  require_dataset(job.base);
+int run_new(store::Store& store, const spec::Job& job, const JsonOption& json, const SessionOptions& options) {
+  require_dataset(spec::base_of(job));
   const Seconds now{static_cast<double>(::time(nullptr))};
   auto spec = spec::to_json(job);
-  spec["world"] = json_of(where);
-  spec["looking"] = json_of(looking);
-  const auto run = store.create_run("characterize", job.base.name, spec.dump(), now);
-  return work(store, run, {job.base, job}, json, options);
+  for (const auto& [key, value] : options.kept.items()) spec[key] = value;
+  const auto run = store.create_run(spec::kind_of(job), spec::base_of(job).name, spec.dump(), now);
+  if (options.made) options.made(run);
+  return work(store, run, job, json, options);
 }
 
 int run_again(store::Store& store, const store::RunInfo& run, const JsonOption& json,

@@ -4,13 +4,14 @@
 
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "app/experiment_findings.h"
 #include "app/experiment_world.h"
 #include "app/runs.h"
 #include "cli/command.h"
-#include "spec/job.h"
+#include "spec/any_job.h"
 
 namespace tandem::cli {
 
@@ -25,15 +26,12 @@ struct SessionOptions {
   std::function<void(const store::RunInfo&, const View&)> then{};
   // Told of a new run before anything is done for it: for what must be kept with it, whatever becomes of it.
   std::function<void(const store::RunInfo&)> made{};
+  // Kept with a new run's spec: where it runs (json_of(RunWorld), as "world"), how it shall be looked at.
+  nlohmann::json kept = nlohmann::json::object();
 };
 
-// Makes a run of the job and works on it. Prints the result; returns the exit code.
-int run_new(store::Store&, const spec::TrainJob&, const JsonOption&, const SessionOptions&);
-int run_new(store::Store&, const spec::TuneJob&, const JsonOption&, const SessionOptions&);
-// An experiment, here or in another world; `where` is kept with the run, which is resumed there,
-// and so is how it shall be looked at.
-int run_new_experiment(store::Store&, const spec::TuneJob&, const ExperimentWorld& where,
-                       const AnalysisOptions&, const JsonOption&, const SessionOptions&);
+// Makes a run of the job, of whatever kind, and works on it. Prints the result; returns the exit code.
+int run_new(store::Store&, const spec::Job&, const JsonOption&, const SessionOptions&);
 // Goes on with a run, or says again what a finished one came to; UserError when it is being worked on by
 // another process.
 int run_again(store::Store&, const store::RunInfo&, const JsonOption&, const SessionOptions&);

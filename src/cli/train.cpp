@@ -85,7 +85,7 @@ int train(const TrainOptions& options) {
   const auto prediction = predicted(answer.advice.choice, answer.learnt.models, answer.question);
   std::cerr << "tandem: " << advise::text(prediction.setting) << ": " << comparison(prediction) << ", "
             << fmt::format("{:.1f} % to meet {}\n", 100 * prediction.p_meet, text(prediction.slo));
-  auto job = chosen_job(spec.job, answer.advice.choice.setting);
+  auto job = chosen_job(spec.choices.base, answer.advice.choice.setting);
   if (options.seed) job.seed = *options.seed;
   session.made = [&](const store::RunInfo& run) { keep_prediction(store, run.id, prediction); };
   session.then = [&](const store::RunInfo& run, const View& view) { compare(store, run, view); };

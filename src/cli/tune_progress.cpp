@@ -25,7 +25,7 @@ class Standing {
     const auto* e = std::get_if<EpochEnded>(&entry.event.body);
     if (!e) return;
     const auto& task = view.tasks[static_cast<std::size_t>(e->task)];
-    const auto& job = *view.jobs.front().tune;
+    const auto& job = *view.jobs.front().as<spec::TuneJob>();
     ++epochs;
     seconds += e->seconds.value;
     if (e->energy) joules += e->energy->joules;
@@ -54,7 +54,7 @@ std::string score_text(const spec::TuneJob& job, double value) {
 
 std::string best_line(const View& view, const Standing& standing) {
   if (standing.best_task < 0) return "best so far: none yet";
-  const auto& job = *view.jobs.front().tune;
+  const auto& job = *view.jobs.front().as<spec::TuneJob>();
   const auto& task = view.tasks[static_cast<std::size_t>(standing.best_task)];
   return fmt::format("best so far: {}  trial {} epoch {}  {}", score_text(job, standing.best_values.front()),
                      standing.best_task, standing.best_epoch, point_text(task.trial->point));
@@ -87,7 +87,7 @@ class PlainTuneProgress final : public control::Observer {
       const auto& task = view.tasks[static_cast<std::size_t>(e->task)];
       const auto& record = task.epochs.back();
       std::string line = fmt::format("trial {:>3} epoch {}", e->task, e->epoch);
-      const auto& main = view.jobs.front().tune->objective.goals.front().metric;
+      const auto& main = view.jobs.front().as<spec::TuneJob>()->objective.goals.front().metric;
       if (const auto found = e->metrics.find(main); found != e->metrics.end())
         line += fmt::format("  {} {:.4f}", main, found->second);
       line += fmt::format("  {}  {}", text(e->seconds), text(record.granted));
@@ -120,7 +120,7 @@ class LiveTuneProgress final : public control::Observer {
   }
 
   void tick(const View& view) override {
-    if (!is_tuning(view)) return;
+    if (view.jobs.empty()) return;
     std::vector<std::string> lines{"trial  state      epoch   score     cores  energy    parameters"};
     for (const auto& row : rows(view)) lines.push_back(row);
     if (expected_ == 0) expect(view);
@@ -157,7 +157,7 @@ class LiveTuneProgress final : public control::Observer {
   }
 
   static std::string row(const View& view, const TaskView& task) {
-    const auto& job = *view.jobs.front().tune;
+    const auto& job = *view.jobs.front().as<spec::TuneJob>();
     std::string score = "-";
     if (!task.epochs.empty())
       if (const auto values = tune::goal_values(job.objective, task, task.epochs.size() - 1,
@@ -170,7 +170,7 @@ class LiveTuneProgress final : public control::Observer {
   }
 
   void expect(const View& view) {
-    const auto& job = *view.jobs.front().tune;
+    const auto& job = *view.jobs.front().as<spec::TuneJob>();
     try {
       expected_ = search::make_searcher(job.search, job.hyper, 1)->expected_epochs();
     } catch (const std::exception&) {

@@ -48,17 +48,10 @@ void Loop::open() {
   take(ports_.world.reconcile(view()));
 }
 
-JobId Loop::submit(const spec::TrainJob& job) {
+JobId Loop::submit(const spec::Job& job, std::optional<KnowledgeArrived> known) {
   const auto id = static_cast<JobId>(view().jobs.size());
+  if (known) take({EventBody(*std::move(known))});
   take({EventBody(JobSubmitted{id, job})});
-  flush();
-  return id;
-}
-
-JobId Loop::submit(const spec::TuneJob& job, KnowledgeArrived known) {
-  const auto id = static_cast<JobId>(view().jobs.size());
-  take({EventBody(std::move(known))});
-  take({EventBody(JobSubmitted{id, job.base, job})});
   flush();
   return id;
 }

@@ -52,10 +52,8 @@ class Loop {
 
   // Folds what is journalled, lets the nodes join and reconciles what a crash left behind.
   void open();
-  // Durable when it returns.
-  JobId submit(const spec::TrainJob&);
-  // A tuning job, and before it what earlier jobs learned.
-  JobId submit(const spec::TuneJob&, KnowledgeArrived);
+  // Durable when it returns. Before it comes what earlier jobs learned, where that is given.
+  JobId submit(const spec::Job&, std::optional<KnowledgeArrived> = std::nullopt);
   // One that runs; of others nothing is left to cancel.
   void cancel(JobId, const std::string& reason);
   // Those that were stopped or failed, or also those that were finished; with raised limits where given.

@@ -62,8 +62,15 @@ struct Out {
   void put(Failure failure) { varint(static_cast<std::uint64_t>(failure)); }
   void put(Phase phase) { varint(static_cast<std::uint64_t>(phase)); }
   void put(JobState state) { varint(static_cast<std::uint64_t>(state)); }
-  void put(const spec::TrainJob& job) { put(spec::to_json(job).dump()); }
-  void put(const spec::TuneJob& job) { put(spec::to_json(job).dump()); }
+  // In two places, as first written: a training job, or the base of a search or an experiment; and then the
+  // whole of that one. A kind of a later Tandem stands whole in the first place, where an older one refuses it.
+  void put(const spec::Job& job) {
+    const bool custom = std::holds_alternative<spec::CustomJob>(job);
+    const bool alone = custom || std::holds_alternative<spec::TrainJob>(job);
+    put((custom ? spec::to_json(job) : spec::to_json(spec::base_of(job))).dump());
+    put(!alone);
+    if (!alone) put(spec::to_json(job).dump());
+  }
   void put(const Values& values) { put(to_json(values).dump()); }
   template <HasFields T>
   void put(const T& value) {
@@ -191,8 +198,11 @@ struct In {
     if (json.is_discarded()) damaged();
     return json;
   }
-  void get(spec::TrainJob& job) { job = spec::train_job_from_json(get_json()); }
-  void get(spec::TuneJob& job) { job = spec::tune_job_from_json(get_json()); }
+  void get(spec::Job& job) {
+    auto first = get_json();
+    const bool more = at != end && varint() != 0;  // the first journals had no second place
+    job = spec::job_from_json(more ? get_json() : first);
+  }
   void get(Values& values) { values = values_from_json(get_json()); }
   template <HasFields T>
   void get(T& value) {

@@ -34,12 +34,6 @@ json write(const Phase& phase) {
 json write(const JobState& state) {
   return name(state);
 }
-json write(const spec::TrainJob& job) {
-  return spec::to_json(job);
-}
-json write(const spec::TuneJob& job) {
-  return spec::to_json(job);
-}
 json write(const Values& values) {
   return to_json(values);
 }
@@ -64,6 +58,14 @@ json write(const std::optional<Energy>& energy) {
 
 struct Writer {
   json out = json::object();
+  // Two keys, as journals have two places (binary.cpp).
+  Writer& operator()(const char* key, const spec::Job& job) {
+    const bool custom = std::holds_alternative<spec::CustomJob>(job);
+    const bool alone = custom || std::holds_alternative<spec::TrainJob>(job);
+    out.emplace(key, custom ? spec::to_json(job) : spec::to_json(spec::base_of(job)));
+    out.emplace("tune", alone ? json(nullptr) : spec::to_json(job));
+    return *this;
+  }
   template <class T>
   Writer& operator()(const char* key, const T& value) {
     out.emplace(key, write(value));

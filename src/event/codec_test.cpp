@@ -21,6 +21,15 @@ spec::TuneJob some_tuning(const spec::TrainJob& base) {
   return job;
 }
 
+spec::Experiment some_experiment(const spec::TrainJob& base) {
+  spec::Experiment job;
+  job.base = base;
+  job.system.cores = {1, 2};
+  job.design = "full";
+  job.replications = 3;
+  return job;
+}
+
 KnownWork some_work() {
   return {"a machine",
           64,
@@ -73,7 +82,9 @@ std::vector<EventBody> every_event() {
           TaskFailed{1, 2, Failure::out_of_memory, "too much", "last\nlines", std::nullopt},
           DecisionRefused{7, "no room"},
           Woke{8},
-          JobSubmitted{1, job, some_tuning(job)},
+          JobSubmitted{1, some_tuning(job)},
+          JobSubmitted{2, some_experiment(job)},
+          JobSubmitted{3, spec::CustomJob{"sleep", job, R"({"naps":3})"}},
           JobResumed{1, spec::Limits{Seconds{5}, Seconds{60}, 3}, spec::Budget{Seconds{90}, Joules{5}}},
           EpochEnded{1, 2, 5, {}, Seconds{2}, std::nullopt, {}, Seconds{0.5}},
           KnowledgeArrived{"store", {some_work()}},
@@ -180,6 +191,26 @@ TEST(Binary, FieldsOfANewerTandemAreSkippedAndOnesOfAnOlderKeepTheirDefaults) {
   EXPECT_EQ(BinaryReader(as_bytes(longer)).decision(), (Decision{42, Continue{0, 1, 3}}));
   const std::string shorter("\x54\x02\x01\x08", 4);
   EXPECT_EQ(BinaryReader(as_bytes(shorter)).decision(), (Decision{42, Continue{4, 1, 0}}));
+}
+
+// As they were written when an experiment was a tuning job: the base, then the whole.
+TEST(Binary, ExperimentsOfAnOlderTandemAreRead) {
+  const std::string base = R"({"kind":"train","name":"e"})";
+  const std::string whole = R"({"base":)" + base +
+                            R"(,"kind":"tune","mode":"experiment","search":{"algorithm":"full","seed":5}})";
+  std::string inner;
+  inner += '\0';  // job 0
+  inner += static_cast<char>(base.size()) + base + '\x01';
+  ASSERT_LT(whole.size(), 128u);
+  inner += static_cast<char>(whole.size()) + whole;
+  std::string was(9, '\0');  // at second 0, the first word
+  was += static_cast<char>(inner.size() & 0x7f | 0x80), was += static_cast<char>(inner.size() >> 7);
+  was += inner;
+  spec::Experiment job;
+  job.base.name = "e";
+  job.design = "full";
+  job.seed = 5;
+  EXPECT_EQ(BinaryReader(as_bytes(was)).event(), (Event{Seconds{0}, JobSubmitted{0, job}}));
 }
 
 // As they were written before there were gangs.

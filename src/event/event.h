@@ -16,8 +16,7 @@
 #include "event/energy.h"
 #include "event/ids.h"
 #include "event/knowledge.h"
-#include "spec/job.h"
-#include "spec/tune_job.h"
+#include "spec/any_job.h"
 
 namespace tandem {
 
@@ -41,8 +40,7 @@ enum class Failure {
 
 struct JobSubmitted {
   JobId job = 0;
-  spec::TrainJob spec;                  // of a tuning job: its base
-  std::optional<spec::TuneJob> tune{};  // none: a training job
+  spec::Job spec;
   bool operator==(const JobSubmitted&) const = default;
 };
 

@@ -20,7 +20,7 @@ concept HasFields =
 template <class A, class E>
 void fields(A&& a, E& e) {
   using T = std::remove_const_t<E>;
-  if constexpr (std::is_same_v<T, JobSubmitted>) a("job", e.job)("spec", e.spec)("tune", e.tune);
+  if constexpr (std::is_same_v<T, JobSubmitted>) a("job", e.job)("spec", e.spec);
   if constexpr (std::is_same_v<T, JobCancelled>) a("job", e.job)("reason", e.reason);
   if constexpr (std::is_same_v<T, JobResumed>) a("job", e.job)("limits", e.limits)("budget", e.budget);
   if constexpr (std::is_same_v<T, NodeJoined>)

@@ -123,7 +123,6 @@ struct Folder {
   void operator()(const JobSubmitted& e) {
     auto& job = at_or_next(view.jobs, e.job, "job");
     job.spec = e.spec;
-    job.tune = e.tune;
     job.submitted_at = view.now;
   }
   void operator()(const JobCancelled& e) {
@@ -136,9 +135,8 @@ struct Folder {
     job.cancelled = false;
     job.state = JobState::running;
     job.reason.clear();
-    if (e.limits) job.spec.limits = *e.limits;
-    if (e.limits && job.tune) job.tune->base.limits = *e.limits;
-    if (e.budget && job.tune) job.tune->budget = *e.budget;
+    if (e.limits) spec::base_of(job.spec).limits = *e.limits;
+    if (auto* tune = std::get_if<spec::TuneJob>(&job.spec); tune && e.budget) tune->budget = *e.budget;
     for (TaskId id : job.tasks) task(id).failures = 0;
   }
   void operator()(const NodeJoined& e) {
@@ -369,11 +367,11 @@ const char* name(TaskState state) {
 
 spec::TrainJob what_runs(const View& view, const TaskView& task) {
   const auto& job = view.jobs[static_cast<std::size_t>(task.job)];
-  spec::TrainJob out = job.spec;
+  spec::TrainJob out = job.base();
   if (!task.trial) return out;
   out.hyper = task.trial->hyper;
   out.epochs = task.trial->epochs;
-  if (job.tune && job.tune->mode == spec::Mode::experiment) out.seed += task.trial->rung;
+  if (job.as<spec::Experiment>()) out.seed += task.trial->rung;
   return out;
 }
 

@@ -109,8 +109,7 @@ struct TaskView {
 
 struct JobView {
   JobId id = 0;
-  spec::TrainJob spec;
-  std::optional<spec::TuneJob> tune;
+  spec::Job spec;
   JobState state = JobState::running;
   std::string reason;
   Seconds submitted_at, finished_at;
@@ -119,6 +118,14 @@ struct JobView {
   Seconds active;    // time with a task of it at work, over all sessions
   Watts most_power;  // the greatest mean power of an epoch so far; 0: none has told
   std::vector<TaskId> tasks;
+
+  // What every kind has: name, program, limits, what a scheduler shall know.
+  const spec::TrainJob& base() const { return spec::base_of(spec); }
+  // The job as one of this kind; null where it is of another.
+  template <class Kind>
+  const Kind* as() const {
+    return std::get_if<Kind>(&spec);
+  }
 };
 
 struct NodeView {

@@ -20,8 +20,8 @@ MachineType type_of(const NodeView& node) {
 }  // namespace
 
 bool ran_whole(const JobView& job, const TaskView& task) {
-  return task.attempt == 1 && !task.evicted && !job.cancelled && !job.tune && task.drop == 0 &&
-         task.reported() >= job.spec.epochs;
+  return task.attempt == 1 && !task.evicted && !job.cancelled && job.as<spec::TrainJob>() && task.drop == 0 &&
+         task.reported() >= job.base().epochs;
 }
 
 Amount amount_of(const Resources& resources) {
@@ -44,7 +44,7 @@ Resources wanted_of(const TaskView& task) {
 }
 
 TaskWish wish_of(const View& view, const TaskView& task) {
-  const auto& place = view.jobs[static_cast<std::size_t>(task.job)].spec.place;
+  const auto& place = view.jobs[static_cast<std::size_t>(task.job)].base().place;
   return {amount_of(wanted_of(task)), task.nodes_wanted, place.architecture,
           place.accelerator,          place.labels,      task.nodes_wanted > 1};
 }

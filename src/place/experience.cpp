@@ -14,11 +14,11 @@ double median(std::vector<double> values) {
 
 // Jobs without a family are alike only to themselves.
 const std::string& family_of(const JobView& job) {
-  return job.spec.place.family;
+  return job.base().place.family;
 }
 
 double work_of(const JobView& job) {
-  return job.spec.place.work > 0 ? job.spec.place.work : 1;
+  return job.base().place.work > 0 ? job.base().place.work : 1;
 }
 
 std::string machine_of(const NodeView& node) {
@@ -134,9 +134,9 @@ Expected Experience::expect(const View& view, const TaskView& task, const Cluste
       return {seconds, by_power(seconds), Expected::From::related};
     }
   }
-  const double seconds = (job.spec.place.seconds ? job.spec.place.seconds->value : 1) / here.pace;
+  const double seconds = (job.base().place.seconds ? job.base().place.seconds->value : 1) / here.pace;
   return {seconds, by_power(seconds),
-          job.spec.place.seconds ? Expected::From::declared : Expected::From::nothing};
+          job.base().place.seconds ? Expected::From::declared : Expected::From::nothing};
 }
 
 Prediction LivePredictor::predict(std::uint32_t task, std::uint32_t type) {

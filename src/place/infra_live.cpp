@@ -82,7 +82,7 @@ void put_there(Catalogue& catalogue, const Cluster& cluster, const NodeView& nod
 }
 
 Demands demands_of(const View& view, const TaskView& task) {
-  const auto& place = view.jobs[static_cast<std::size_t>(task.job)].spec.place;
+  const auto& place = view.jobs[static_cast<std::size_t>(task.job)].base().place;
   const Resources wanted = wanted_of(task);
   return {.cores = static_cast<double>(wanted.cores),
           .memory = wanted.memory,
@@ -108,7 +108,7 @@ void ClassMemory::saw(const View& view, const Event& event) {
 
 void ClassMemory::learn(const View& view, const TaskView& task, const Shares& in_use) {
   const auto& job = view.jobs[static_cast<std::size_t>(task.job)];
-  const auto& place = job.spec.place;
+  const auto& place = job.base().place;
   const double seconds = (task.ended_at - task.started_at).value;
   if (place.family.empty() || !ran_whole(job, task) || seconds <= 0) return;
   const double pace = view.nodes[static_cast<std::size_t>(task.node)].traits.pace;

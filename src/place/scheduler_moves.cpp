@@ -138,7 +138,7 @@ void Round::consider_move(TaskId id) {
   const auto expected = experience_.expect(view_, t, cluster_, here);
   if (expected.from == Expected::From::nothing) return;
   const auto wish = wish_of(view_, t);
-  const auto& spec = job(id).spec;
+  const auto& spec = job(id).base();
   const double done =
       spec.epochs > 0 ? static_cast<double>(t.reported()) / static_cast<double>(spec.epochs) : 0;
   const double rest = spec.program.plain ? left(id) / expected.seconds : 1 - done;

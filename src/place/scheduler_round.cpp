@@ -28,7 +28,7 @@ Round::Round(const place::Policy& policy, std::uint64_t seed, const Learnt& lear
 // Energy counts only where it can be told on every type: otherwise machines nobody knows would look thrifty.
 double Round::weight(TaskId id) const {
   if (!policy_.heats || !predictor_.knows_energy(id)) return 0;
-  if (const auto& own = job(id).spec.place.energy_weight) return *own;
+  if (const auto& own = job(id).base().place.energy_weight) return *own;
   if (policy_.heats->random_h) return Random(seed_, static_cast<std::uint64_t>(id)).uniform();
   return policy_.heats->h;
 }
@@ -57,7 +57,7 @@ std::vector<std::uint32_t> Round::ranked(TaskId id, const TaskWish& wish) {
                      [&](auto a, auto b) { return seconds(id, a) < seconds(id, b); });
   auto out = ranks.rank(static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(task(id).attempt), wish,
                         allowed, cluster_.pools);
-  if (const auto& deadline = job(id).spec.place.deadline) {
+  if (const auto& deadline = job(id).base().place.deadline) {
     const double left = (job(id).submitted_at + *deadline - view_.now).value;
     std::stable_partition(out.begin(), out.end(), [&](auto type) { return seconds(id, type) <= left; });
   }
@@ -142,7 +142,7 @@ void Round::serve() {
 }
 
 bool Round::alike(TaskId a, TaskId b) const {
-  const auto &one = job(a).spec.place, &two = job(b).spec.place;
+  const auto &one = job(a).base().place, &two = job(b).base().place;
   return wanted_of(task(a)) == wanted_of(task(b)) && task(a).nodes_wanted == task(b).nodes_wanted &&
          one.architecture == two.architecture && one.accelerator == two.accelerator &&
          one.labels == two.labels &&
@@ -189,8 +189,8 @@ void Round::start(TaskId id, const Spot& spot) {
 
 // What DiAS leaves out of a task: as much as its tolerated loss allows, if somebody stands above it.
 double Round::drop_of(TaskId id) const {
-  if (!policy_.dropping || job(id).spec.place.loss <= 0) return 0;
-  const auto above = [&](const JobView& other) { return other.spec.place.priority > priority(id); };
+  if (!policy_.dropping || job(id).base().place.loss <= 0) return 0;
+  const auto above = [&](const JobView& other) { return other.base().place.priority > priority(id); };
   const auto is_above = [&](TaskId other) {
     return above(job(other)) && !wanted_no_more(view_, task(other));
   };
@@ -200,7 +200,7 @@ double Round::drop_of(TaskId id) const {
     if ((view_.now - other->submitted_at).value > policy_.dropping->recently) break;
     any = above(*other);
   }
-  return any ? policy_.dropping->curve.most_drop(job(id).spec.place.loss) : 0;
+  return any ? policy_.dropping->curve.most_drop(job(id).base().place.loss) : 0;
 }
 
 std::vector<Consideration> Round::consider_types(TaskId id, const TaskWish& wish) {

@@ -42,7 +42,7 @@ class Round {
 
   const TaskView& task(TaskId id) const { return view_.tasks[static_cast<std::size_t>(id)]; }
   const JobView& job(TaskId id) const { return view_.jobs[static_cast<std::size_t>(task(id).job)]; }
-  int priority(TaskId id) const { return job(id).spec.place.priority; }
+  int priority(TaskId id) const { return job(id).base().place.priority; }
   double weight(TaskId) const;  // HEATS' H for the task
   Ranking& ranking(TaskId);
   std::vector<std::uint32_t> ranked(TaskId, const TaskWish&);

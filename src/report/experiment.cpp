@@ -25,11 +25,11 @@ std::string unit_label(const std::string& response, const std::string& unit) {
 }
 
 std::string headline(const JobView& job, const Findings& found) {
+  const auto& experiment = *job.as<spec::Experiment>();
   std::string boxes;
   boxes += fact("runs measured", escape(std::to_string(found.whole_runs)), escape(left_out_text(found)));
-  boxes += fact("design", escape(job.tune->search.algorithm),
-                escape(fmt::format("{} replications, seed {}", job.tune->warm_repetitions.value_or(1),
-                                   job.tune->search.seed)));
+  boxes += fact("design", escape(experiment.design),
+                escape(fmt::format("{} replications, seed {}", experiment.replications, experiment.seed)));
   boxes += fact("time", escape(text(job.active)));
   std::vector<std::string> high;
   for (const auto& impact : found.impacts)

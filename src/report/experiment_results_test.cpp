@@ -23,19 +23,18 @@ spec::Parameter choice(const char* name, std::vector<Value> levels) {
 class ExperimentResult : public testing::Test {
  protected:
   ExperimentResult() {
-    job_.mode = spec::Mode::experiment;
-    job_.search.algorithm = "full";
-    job_.warm_repetitions = 2;
+    job_.design = "full";
+    job_.replications = 2;
     job_.base.epochs = 1;
     job_.base.program.command = {"./go"};
-    job_.hyper.parameters = {choice("batch_size", {std::int64_t{32}, std::int64_t{64}}),
+    job_.factors.parameters = {choice("batch_size", {std::int64_t{32}, std::int64_t{64}}),
                              choice("word", {std::string("one"), std::string("two, \"three\"\n<b>")})};
     run_.id = "20260101-000000-abcd";
     run_.kind = "characterize";
     run_.name = "study";
     run_.state = "finished";
     happens(NodeJoined{0, "here", {2, 4 * kGiB, 1.0}});
-    happens(JobSubmitted{0, job_.base, job_});
+    happens(JobSubmitted{0, job_});
   }
   void happens(EventBody body) { view_.apply(Event{Seconds{clock_ += 1}, std::move(body)}); }
   void decide(DecisionBody body) { view_.apply(Decision{view_.next_decision, std::move(body)}); }
@@ -70,7 +69,7 @@ class ExperimentResult : public testing::Test {
     }
   }
 
-  spec::TuneJob job_;
+  spec::Experiment job_;
   View view_;
   store::RunInfo run_;
   double clock_ = 0;
@@ -113,7 +112,7 @@ TEST_F(ExperimentResult, BeforeAnythingHasEndedThereIsNothingToSayAndNoCrash) {
 }
 
 TEST_F(ExperimentResult, OneRunAloneGivesNoFalseConfidence) {
-  job_.warm_repetitions = 1;
+  job_.replications = 1;
   const TaskId task = begin(0);
   happens(EpochEnded{task, 1, 1, {{"accuracy", 0.5}}, Seconds{1}, {}, {}});
   happens(TaskEnded{task, 1, {}});

@@ -212,7 +212,7 @@ std::string experiment_table(const store::RunInfo& run, const View& view, const 
   const auto found = findings_of(view, view.jobs.front().id, looking);
   const auto& job = view.jobs.front();
   std::string out = fmt::format("{} {}: {} runs measured, {} design, {}{}\n", run.name, run.state,
-                                found.whole_runs, job.tune->search.algorithm, text(job.active),
+                                found.whole_runs, job.as<spec::Experiment>()->design, text(job.active),
                                 run.reason.empty() ? "" : " (" + run.reason + ")");
   if (const auto left = left_out_text(found); !left.empty()) out += "  " + left + "\n";
   for (const auto& analysis : found.analyses) {

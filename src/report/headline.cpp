@@ -108,7 +108,7 @@ BestSoFar best_so_far(const Tuned& run, double unit) {
 }  // namespace
 
 Tuned::Tuned(const View& seen)
-    : view(seen), job(seen.jobs.front()), spec(*job.tune), found(tune::outcome(seen, job.id)) {
+    : view(seen), job(seen.jobs.front()), spec(*job.as<spec::TuneJob>()), found(tune::outcome(seen, job.id)) {
   from = until = job.submitted_at;
   std::set<std::string> names;
   for (const auto& one : view.tasks) {

@@ -7,10 +7,9 @@
 
 #include "app/experiment_results.h"
 #include "app/tune_results.h"
-#include "report/experiment_table.h"
+#include "report/drawings.h"
 #include "report/html.h"
 #include "report/parts.h"
-#include "report/tune_table.h"
 
 namespace tandem::report {
 
@@ -26,10 +25,7 @@ std::string head_of(const store::RunInfo& run, const View& view) {
   std::string about =
       fmt::format("<span class=\"state {}\">{}</span>", escape(run.state, 20), escape(run.state, 40));
   about += escape(run.reason.empty() ? "" : run.reason + " · ", 400);
-  about += escape(run.kind == "tune"           ? "tuning run "
-                  : run.kind == "characterize" ? "experiment, run "
-                                               : "training run ") +
-           escape(run.id, 80);
+  about += escape(drawing_of(view).title, 80) + " " + escape(run.id, 80);
   if (const auto date = date_of(run.created); !date.empty()) about += ", begun " + date;
   if (!view.nodes.empty()) {
     const auto& node = view.nodes.front();
@@ -38,7 +34,7 @@ std::string head_of(const store::RunInfo& run, const View& view) {
                     400);
   }
   if (!view.jobs.empty()) {
-    const auto& program = view.jobs.front().spec.program;
+    const auto& program = view.jobs.front().base().program;
     if (program.built_in() && !program.model.empty())
       about += escape(fmt::format(", {} on {}", program.model, program.dataset), 200);
   }
@@ -57,6 +53,8 @@ std::string contents_of(const std::string& body) {
   return out + "</nav>\n";
 }
 
+}  // namespace
+
 std::string tune_body(const View& view) {
   const Tuned run(view);
   std::vector<const TaskView*> failed;
@@ -66,13 +64,6 @@ std::string tune_body(const View& view) {
          importance_section(run) + parameters_section(run) + cores_section(run) + speed_section(run) +
          clusters_section(run) + counters_section(run) + trials_section(run) + failures_section(failed);
 }
-
-std::string body_of(const store::RunInfo& run, const View& view) {
-  if (is_experiment(view)) return experiment_body(run, view);
-  return is_tuning(view) ? tune_body(view) : train_body(view);
-}
-
-}  // namespace
 
 std::string whole_page(std::string_view title, const std::string& head, const std::string& body,
                        std::string_view made_from) {
@@ -89,7 +80,7 @@ std::string whole_page(std::string_view title, const std::string& head, const st
 }
 
 std::string report_page(const store::RunInfo& run, const View& view) {
-  return whole_page(run.name, head_of(run, view), body_of(run, view), "the journal of run " + run.id);
+  return whole_page(run.name, head_of(run, view), drawing_of(view).body(run, view), "the journal of run " + run.id);
 }
 
 }  // namespace tandem::report

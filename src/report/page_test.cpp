@@ -132,10 +132,10 @@ TEST(ReportPage, EverythingFromOutsideIsEscaped) {
   const std::string evil = "<script>alert('1')</script>\"&";
   auto view = sample::made_view({.trials = 8, .failing = {2}});
   auto& job = view.jobs.front();
-  job.tune->objective.goals = {{evil, true}, {"accuracy", true}};
-  job.tune->base.program.model = job.spec.program.model = evil;
-  job.spec.program.dataset = evil;
-  job.tune->search.algorithm = evil;
+  auto& tune = std::get<spec::TuneJob>(job.spec);
+  tune.objective.goals = {{evil, true}, {"accuracy", true}};
+  tune.base.program.model = tune.base.program.dataset = evil;
+  tune.search.algorithm = evil;
   view.nodes.front().name = view.nodes.front().type = evil;
   for (auto& task : view.tasks) {
     task.trial->point[evil] = evil;
@@ -156,8 +156,8 @@ TEST(ReportPage, EverythingFromOutsideIsEscaped) {
   EXPECT_FALSE(has(page, "alert('1')"));
   EXPECT_GT(count(page, "&lt;script&gt;"), 20);
 
-  view.jobs.front().tune.reset();  // and the page of a training run
-  view.jobs.front().spec.hyper[evil] = evil;
+  job.spec = spec::TrainJob(job.base());  // and the page of a training run
+  spec::base_of(job.spec).hyper[evil] = evil;
   const std::string train = report_page(info, view);
   EXPECT_EQ(malformed(train), "");
   EXPECT_EQ(count(train, "<script"), 1);
@@ -210,7 +210,7 @@ TEST(ReportPage, OfLongTrialsStaysSmall) {
 
 TEST(ReportPage, OfACostShowsEnergyAgainstTimeAndTheFrontOfBoth) {
   auto view = sample::made_view({.trials = 40, .goals = {{"accuracy", true}, {"cost", false}}});
-  view.jobs.front().tune->objective.cost = spec::CostWeights{0.25, 0.75};
+  std::get<spec::TuneJob>(view.jobs.front().spec).objective.cost = spec::CostWeights{0.25, 0.75};
   view.nodes.front().traits.busy = Watts{30};
   std::string page = report_page(sample::made_info(), view);
   EXPECT_EQ(malformed(page), "");
@@ -284,8 +284,9 @@ TEST(ReportPage, IsTheSameEveryTime) {
 
 TEST(ReportPage, OfATrainingRunIsSmaller) {
   auto view = sample::made_view({.trials = 1});
-  view.jobs.front().tune.reset();
-  view.jobs.front().spec.hyper = {{"batch_size", std::int64_t{64}}};
+  spec::TrainJob train;
+  train.hyper = {{"batch_size", std::int64_t{64}}};
+  view.jobs.front().spec = train;
   auto info = sample::made_info("lenet-digits");
   info.kind = "train";
   const std::string page = report_page(info, view);

@@ -78,7 +78,10 @@ std::string epoch_heat_map(const TaskView&, const std::string& whose);
 std::string trials_section(const Tuned&);
 std::string failures_section(const std::vector<const TaskView*>&);
 
-// A training run: everything between the page's head and its foot (report_train.cpp)
+// A tuning run: everything between the page's head and its foot (page.cpp)
+std::string tune_body(const View&);
+
+// A training run: the same (report_train.cpp)
 std::string train_body(const View&);
 
 // An experiment: the same (report_experiment.cpp)

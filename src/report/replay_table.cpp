@@ -37,7 +37,7 @@ std::string whole_text(const Replayed& replayed) {
 }  // namespace
 
 std::string replay_table(const store::RunInfo& run, const View& view, const Replayed& replayed) {
-  const char* unit = is_tuning(view) ? "trial" : "task";
+  const char* unit = view.jobs.front().as<spec::TuneJob>() ? "trial" : "task";
   std::vector<std::vector<std::string>> lines{{unit, "epochs", "measured s", "predicted s", "median error"}};
   for (const auto& task : replayed.tasks) {
     const bool some = task.epochs > task.unpredicted;

@@ -4,8 +4,7 @@
 
 #include "base/text.h"
 #include "report/energy_text.h"
-#include "report/experiment_table.h"
-#include "report/tune_table.h"
+#include "report/drawings.h"
 
 namespace tandem::report {
 namespace fs = std::filesystem;
@@ -76,10 +75,13 @@ std::string energy_text(const TaskView& task) {
 
 std::string result_table(const store::RunInfo& run, const View& view, const app::TaskFolders& folder, bool details,
                          bool colour) {
-  if (is_tuning(view)) return tune_table(run, view, folder, details);
-  if (is_experiment(view)) return experiment_table(run, view, {details, colour});
+  return drawing_of(view).table(run, view, folder, {details, colour});
+}
+
+std::string train_table(const store::RunInfo& run, const View& view, const app::TaskFolders& folder,
+                        const TableStyle& style) {
   const TaskView* task = first_task(view);
-  const std::int64_t wanted = view.jobs.empty() ? 0 : view.jobs.front().spec.epochs;
+  const std::int64_t wanted = view.jobs.empty() ? 0 : view.jobs.front().base().epochs;
   const std::int64_t done = task ? task->reported() : 0;
   std::string out = fmt::format("{} {}: {} of {} epochs{}\n", run.name, run.state, done, wanted,
                                 run.reason.empty() ? "" : " (" + run.reason + ")");
@@ -94,10 +96,10 @@ std::string result_table(const store::RunInfo& run, const View& view, const app:
   }
   if (const auto model = model_file(folder, view)) out += row("model", model->string());
   out += row("run", run.id);
-  if (details) {
+  if (style.details) {
     out += row("folder", folder.run.string());
     if (!view.jobs.empty())
-      for (const auto& [name, value] : view.jobs.front().spec.hyper) out += row(name, text(value));
+      for (const auto& [name, value] : view.jobs.front().base().hyper) out += row(name, text(value));
     if (task && !task->epochs.empty()) out += epoch_rows(*task);
   }
   if (task && run.state == "failed") out += failure_rows(*task);

@@ -3,13 +3,16 @@
 
 #include "app/results.h"
 #include "event/view.h"
+#include "report/experiment_table.h"
 #include "store/store.h"
 
 namespace tandem::report {
 
 std::string energy_text(const TaskView&);
-// `details` adds a line for each epoch; `colour`: for a terminal.
+// As its kind is drawn. `details` adds a line for each epoch, trial or the like; `colour`: for a terminal.
 std::string result_table(const store::RunInfo&, const View&, const app::TaskFolders& folder,
                          bool details, bool colour = false);
+
+std::string train_table(const store::RunInfo&, const View&, const app::TaskFolders&, const TableStyle&);
 
 }  // namespace tandem::report

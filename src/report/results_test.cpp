@@ -17,7 +17,7 @@ namespace {
 View view_with(std::vector<EpochRecord> epochs) {
   View view;
   JobView job;
-  job.spec.epochs = 3;
+  spec::base_of(job.spec).epochs = 3;
   view.jobs.push_back(job);
   TaskView task;
   task.attempt = 1;

@@ -22,7 +22,7 @@ class Jobs final : public sim::Arrivals {
   std::optional<Seconds> next() const override { return taken_ ? std::nullopt : std::optional(Seconds{0}); }
   JobSubmitted take() override {
     taken_ = true;
-    return {0, job_, std::nullopt};
+    return {0, job_};
   }
 
  private:
@@ -40,7 +40,7 @@ View made_run(std::int64_t epochs, double spread) {
       {.samples = 1000, .seconds_a_sample = 2e-3, .seconds_a_batch = 0, .spread = spread});
   sim::World world({.nodes = {{.name = "here", .capacity = {2, 4 * kGiB, 1.0}}}, .arrivals = &jobs},
                    programs);
-  control::Decider decider(policies());
+  control::Decider decider(policies_for(spec::TrainJob{}));
   sim::play(world, decider);
   return decider.view();
 }

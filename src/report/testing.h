@@ -66,8 +66,7 @@ class Maker {
     node.capacity = node.largest = {run.cores, 4 * kGiB, 1};
     node.free_cores = run.cores;
     JobView job;
-    job.tune = made_job(run);
-    job.spec = job.tune->base;
+    job.spec = made_job(run);
     job.submitted_at = Seconds{kBegin};
     view_.jobs.push_back(job);
   }

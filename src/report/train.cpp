@@ -24,7 +24,7 @@ std::string headline(const JobView& job, const TaskView* task) {
     const auto score = *score_of(best->metrics);
     out += fact("Best " + score.metric, number_text(score.value), fmt::format("epoch {}", best->epoch), true);
   }
-  out += fact("Epochs", fmt::format("{} of {}", task ? task->reported() : 0, job.spec.epochs));
+  out += fact("Epochs", fmt::format("{} of {}", task ? task->reported() : 0, job.base().epochs));
   out +=
       fact("Training time", escape(text(trained)),
            task && !task->epochs.empty() ? escape(text(trained / static_cast<double>(task->epochs.size()))) +
@@ -34,7 +34,7 @@ std::string headline(const JobView& job, const TaskView* task) {
   if (task)
     out += fact("System", escape(text(task->granted)), count_text(task->attempt, "attempt", "attempts"));
   out += "</div>\n<h3>Hyperparameters</h3><dl>";
-  for (const auto& [name, value] : job.spec.hyper)
+  for (const auto& [name, value] : job.base().hyper)
     out += fmt::format("<dt>{}</dt><dd>{}</dd>", escape(name, 60), escape(short_text(value)));
   return section("result", "Result", out + "</dl>\n");
 }

@@ -133,7 +133,7 @@ std::string point_text(const Values& point) {
 }
 
 std::string tune_table(const store::RunInfo& run, const View& view, const app::TaskFolders& folder, bool details) {
-  const auto& job = *view.jobs.front().tune;
+  const auto& job = *view.jobs.front().as<spec::TuneJob>();
   const auto found = tune::outcome(view, 0);
   std::string out = fmt::format("{} {}: {} trials, {} epochs, {} {}{}\n", run.name, run.state,
                                 found.trials.size(), found.epochs_total, job.search.algorithm,

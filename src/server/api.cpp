@@ -10,6 +10,7 @@
 
 #include "app/job_json.h"
 #include "app/job_view.h"
+#include "app/kinds.h"
 #include "app/results.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -55,7 +56,7 @@ class Api {
     const JobId id =
         submit(spec, folder, printable(word("file").empty() ? "spec" : word("file"), 200), notes);
     parts_.log.info("job submitted",
-                    {{"job", id}, {"name", parts_.loop.view().jobs[static_cast<std::size_t>(id)].spec.name}});
+                    {{"job", id}, {"name", parts_.loop.view().jobs[static_cast<std::size_t>(id)].base().name}});
     auto answer = job_json(view(), view().jobs[static_cast<std::size_t>(id)]);
     answer["notes"] = notes;
     auto response = json_response(answer, 201);
@@ -222,14 +223,13 @@ class Api {
 
   // What cannot be had here is said before the job is in the journal. UserError; notes of what it runs
   // without.
-  std::vector<std::string> check_gpus(const spec::TrainJob& job,
-                                      const std::optional<spec::TuneJob>& tune) const {
-    const auto asked = local::gpus_asked_by(job, tune);
+  std::vector<std::string> check_gpus(const spec::Job& job) const {
+    const auto asked = local::gpus_asked_by(job);
     if (asked.gpu_memory > 0)
       throw UserError(
           "system.gpu_memory: a server hands out whole GPUs, which nobody shares; leave it out, or "
           "share them among the trials of one search with `tandem tune` on that machine");
-    if (asked.gpus > 0 && job.nodes > 1 && !parts_.can.gang_gpus)
+    if (asked.gpus > 0 && spec::base_of(job).nodes > 1 && !parts_.can.gang_gpus)
       throw UserError(
           fmt::format("system.nodes: jobs of several nodes get no GPUs {}; leave system.gpus or "
                       "system.nodes out",
@@ -243,21 +243,16 @@ class Api {
 
   JobId submit(const std::string& text, const std::string& folder, const std::string& file,
                std::vector<std::string>& notes) const {
-    const auto in = [&](spec::Program& program) {
-      if (program.folder.empty()) program.folder = folder;
-    };
-    if (spec::kind_of(text) == "tune") {
-      auto job = spec::require_tune(text, file, parts_.catalogue);
-      notes = check_gpus(job.base, job);
-      in(job.base.program);
-      std::string machine;
-      if (!view().nodes.empty()) machine = view().nodes.front().type;
-      return parts_.loop.submit(job, {"store", parts_.store.knowledge(machine)});
-    }
-    auto job = spec::require_train(text, file, parts_.catalogue);
-    notes = check_gpus(job, std::nullopt);
-    in(job.program);
-    return parts_.loop.submit(job);
+    // Of a kind that is not queued the first one's reader says so.
+    const Kind* kind = find_kind(spec::kind_of(text));
+    if (kind == nullptr || !kind->queued) kind = &kinds().front();
+    auto job = kind->parse(text, file, parts_.catalogue);
+    notes = check_gpus(job);
+    if (auto& program = spec::base_of(job).program; program.folder.empty()) program.folder = folder;
+    if (!kind->uses_knowledge) return parts_.loop.submit(job);
+    std::string machine;
+    if (!view().nodes.empty()) machine = view().nodes.front().type;
+    return parts_.loop.submit(job, KnowledgeArrived{"store", parts_.store.knowledge(machine)});
   }
 
   const JobView& find(const Request& request) const {
@@ -267,7 +262,7 @@ class Api {
       if (written.size() < 10 && number(written) < jobs.size()) return jobs[number(written)];
     } else {
       for (auto job = jobs.rbegin(); job != jobs.rend(); ++job)
-        if (job->spec.name == written) return *job;
+        if (job->base().name == written) return *job;
     }
     throw Refusal(404, fmt::format("there is no job {} here", printable(written, 60)));
   }

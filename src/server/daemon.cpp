@@ -46,7 +46,7 @@ store::RunInfo run_of(store::Store& store, const DaemonOptions& options) {
         options.world.world));
   const json wanted = spec_of(options);
   for (const auto& run : store.runs()) {
-    if (run.kind != "serve" || run.name != options.name) continue;
+    if (!app::is_server(run) || run.name != options.name) continue;
     const auto had = json::parse(run.spec, nullptr, false);
     for (const auto& [key, value] : wanted.items())
       if (had.is_discarded() || had.value(key, json()) != value)

@@ -29,7 +29,7 @@ bool first_of_process(const TaskView& task, std::size_t index) {
 }
 
 const Values& hyper_of(const View& run, const TaskView& task) {
-  return task.trial ? task.trial->hyper : run.jobs[static_cast<std::size_t>(task.job)].spec.hyper;
+  return task.trial ? task.trial->hyper : run.jobs[static_cast<std::size_t>(task.job)].base().hyper;
 }
 
 // The program's own, not the machine's or Tandem's.

@@ -49,7 +49,7 @@ class Replay : public testing::Test {
   }
   ProgramEpoch ask(RecordedPrograms& programs, const Values& hyper, int cores, std::int64_t epoch,
                    bool first) {
-    return programs.epoch({0, 0, 1, run_.jobs[0].spec, hyper, 9, {cores, 0, 1.0}, run_.nodes[0].type}, epoch,
+    return programs.epoch({0, 0, 1, run_.jobs[0].base(), hyper, 9, {cores, 0, 1.0}, run_.nodes[0].type}, epoch,
                           first);
   }
 
@@ -74,7 +74,7 @@ TEST_F(Replay, EpochsTakeWhatTheyTookAndReportWhatTheyReported) {
 
   const std::string machine = "machine";
   const auto start =
-      programs.start({0, 0, 1, run_.jobs[0].spec, run_.jobs[0].spec.hyper, 9, Resources{}, machine});
+      programs.start({0, 0, 1, run_.jobs[0].base(), run_.jobs[0].base().hyper, 9, Resources{}, machine});
   EXPECT_DOUBLE_EQ(start.startup.value, 0.25);
   EXPECT_DOUBLE_EQ(start.ending.value, 0.125);
 }

@@ -179,7 +179,7 @@ void World::prepare_epoch(Attempted& a, const View& view) {
 
 ProgramRun World::run_of(const Attempted& a, const View& view) const {
   const TaskView& task = view.tasks.at(static_cast<std::size_t>(a.task));
-  const auto& job = view.jobs.at(static_cast<std::size_t>(task.job)).spec;
+  const auto& job = view.jobs.at(static_cast<std::size_t>(task.job)).base();
   return {a.task,
           task.job,
           a.number,

@@ -34,8 +34,8 @@ std::optional<Seconds> JobList::next() const {
 
 JobSubmitted JobList::take() {
   assert(next_ < jobs_.size());
-  JobSubmitted submitted{static_cast<JobId>(next_), like_, std::nullopt};
-  submitted.spec.system = jobs_[next_].wanted;
+  JobSubmitted submitted{static_cast<JobId>(next_), like_};
+  spec::base_of(submitted.spec).system = jobs_[next_].wanted;
   ++next_;
   return submitted;
 }

@@ -95,7 +95,7 @@ TEST_F(SimWorld, ProgramsFailTheWaysRealOnesDo) {
     SCOPED_TRACE(command.back());
     const auto id = static_cast<TaskId>(view_.tasks.size());
     if (view_.jobs.empty()) submit(command);
-    view_.jobs[0].spec.program.command = command;
+    spec::base_of(view_.jobs[0].spec).program.command = command;
     start(id, 1, {1, kGiB, 1.0});
     run_to_its_end(id);
     ASSERT_TRUE(task(id).last_failure);
@@ -151,7 +151,7 @@ TEST_F(SimWorld, ACloneOfAProgramThatKeepsNoCheckpointsCannotStart) {
   decide(Start{0, 1, 0, {}});
   EXPECT_EQ(until<TaskFailed>().failure, Failure::could_not_start);
 
-  view_.jobs[0].spec.program.command = {"speaker"};
+  spec::base_of(view_.jobs[0].spec).program.command = {"speaker"};
   request.task = 1;
   decide(request);
   decide(Start{1, 1, 0, {}});

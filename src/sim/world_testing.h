@@ -31,7 +31,7 @@ class ByHand : public testing::Test {
     job.program.command = std::move(command);
     job.epochs = epochs;
     job.limits.stall = stall;
-    view_.apply(Event{world_->now(), JobSubmitted{static_cast<JobId>(view_.jobs.size()), job, std::nullopt}});
+    view_.apply(Event{world_->now(), JobSubmitted{static_cast<JobId>(view_.jobs.size()), job}});
   }
   DecisionId decide(DecisionBody body) {
     const Decision decision{view_.next_decision, std::move(body)};

@@ -20,6 +20,14 @@ Store level_of(const char* name) {
   };
 }
 
+// Stores into what only an experiment has.
+template <class Member>
+Store into_experiment(Member Experiment::*member) {
+  return [member](const Target& target, const Found& found) {
+    assign(static_cast<ExperimentDraft&>(part<TuneJob>(target)).experiment.*member, found);
+  };
+}
+
 Field levels(const char* name, const char* description, const char* otherwise, double most) {
   return {.name = name,
           .type = Type::list,
@@ -39,21 +47,21 @@ std::vector<Field> experiment_fields() {
            "points, spread evenly)",
        .fallback = "one-at-a-time",
        .choices = std::vector<std::string>{"one-at-a-time", "two-level", "full", "space-filling"},
-       .store = into([](TuneJob & job) -> auto& { return job.search.algorithm; })},
+       .store = into_experiment(&Experiment::design)},
       {.name = "points",
        .type = Type::whole,
        .description = "how many, of a space-filling design",
        .otherwise = "as many as the design has",
        .least = 1,
        .most = 10'000,
-       .store = into([](TuneJob & job) -> auto& { return job.search.trials; })},
+       .store = into_experiment(&Experiment::points)},
       {.name = "replications",
        .type = Type::whole,
        .description = "how often each point is measured, each time with a seed of its own",
        .fallback = "1",
        .least = 1,
        .most = 1000,
-       .store = into([](TuneJob & job) -> auto& { return job.warm_repetitions; })},
+       .store = into_experiment(&Experiment::replications)},
       levels(kJobs, "tasks of a point that run at once, sharing the machine: a factor, such as [1, 2]", "one",
              1024),
       levels(kNodes, "nodes of each task, one process each: a factor (topology), such as [1, 2]", "one",
@@ -63,7 +71,7 @@ std::vector<Field> experiment_fields() {
        .description = "of the order of the points, of space-filling ones and of the programs",
        .fallback = "1",
        .least = 0,
-       .store = into([](TuneJob & job) -> auto& { return job.search.seed; })},
+       .store = into_experiment(&Experiment::seed)},
   };
 }
 

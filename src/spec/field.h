@@ -2,8 +2,9 @@
 //
 // A Field is a plain value. `train_fields` is the table of a training spec, `tune_fields` that of a tuning
 // spec and `characterize_fields` that of an experiment, made from the same rows, `sim_fields` that of a
-// simulation; add a row there and every use follows. Rows of the first three store into a TuneJob, whose `base` is the job of a training spec; those of a
-// simulation into the part of it that their table is about: a DeviceType, a Workload.
+// simulation; add a row there and every use follows. Rows of the first three store into a TuneJob, whose `base`
+// is the job of a training spec (of an experiment: into an ExperimentDraft); those of a simulation into the part
+// of it that their table is about: a DeviceType, a Workload.
 #pragma once
 
 #include <any>
@@ -16,7 +17,7 @@
 
 #include "base/catalogue.h"
 #include "spec/document.h"
-#include "spec/tune_job.h"
+#include "spec/experiment.h"
 
 namespace tandem::spec {
 
@@ -59,6 +60,11 @@ using Store = std::function<void(const Target&, const Found&)>;
 // Of a table, or of each item of a list or a named map: the part of the target that the rows inside store
 // into. Lists and named maps make room for one more; the name of an item of a list is empty.
 using Enter = std::function<Target(const Target&, const std::string& name, std::size_t index)>;
+
+// An experiment while it is read: what it shares with a tuning spec, and what is its own.
+struct ExperimentDraft : TuneJob {
+  Experiment experiment;
+};
 
 struct Field {
   std::string name{};

@@ -193,10 +193,9 @@ void settle_epochs(TuneJob& job) {
   all.erase(epochs);
 }
 
-TuneJob read_characterize(const Node& root, const Catalogue& catalogue, Issues& issues) {
-  TuneJob job;
-  job.mode = Mode::experiment;
-  job.search.algorithm = "one-at-a-time";
+Experiment read_characterize(const Node& root, const Catalogue& catalogue, Issues& issues) {
+  ExperimentDraft draft;
+  TuneJob& job = draft;  // what the rows of a tuning spec store into
   auto fields = characterize_fields(catalogue);
   if (const auto* rule = apply_epochs_rule(root, catalogue, field_at(fields, "hyper.epochs")))
     job.base.epochs = std::get<std::int64_t>(rule->fallback);
@@ -211,10 +210,13 @@ TuneJob read_characterize(const Node& root, const Catalogue& catalogue, Issues& 
   if (is_map(&root)) check_varies(root, job, issues);
   settle_epochs(job);
   add_usual(catalogue, job);
-  job.base.seed = job.search.seed;
-  job.search.max_epochs = job.base.epochs;
+  job.base.seed = draft.experiment.seed;
   if (job.base.name.empty() && issues.empty()) job.base.name = default_name(job.base.program);
-  return job;
+  Experiment out = std::move(draft.experiment);
+  out.base = std::move(job.base);
+  out.factors = std::move(job.hyper);
+  out.system = std::move(job.system);
+  return out;
 }
 
 template <class Result, class Reader>
@@ -251,10 +253,10 @@ TuneResult parse_tune(std::string_view text, const std::string& file_name, const
   return parse<TuneResult>(text, file_name, catalogue, "tune", read_tune);
 }
 
-TuneResult parse_characterize(std::string_view text, const std::string& file_name,
-                              const Catalogue& catalogue) {
+ExperimentResult parse_characterize(std::string_view text, const std::string& file_name,
+                                    const Catalogue& catalogue) {
   const std::string kind = kind_of(text) == "train" ? "train" : "characterize";
-  return parse<TuneResult>(text, file_name, catalogue, kind, read_characterize);
+  return parse<ExperimentResult>(text, file_name, catalogue, kind, read_characterize);
 }
 
 TrainJob require_train(std::string_view text, const std::string& file_name, const Catalogue& catalogue) {
@@ -265,6 +267,11 @@ TuneJob require_tune(std::string_view text, const std::string& file_name, const 
   return require(parse_tune(text, file_name, catalogue));
 }
 
+Experiment require_characterize(std::string_view text, const std::string& file_name,
+                                const Catalogue& catalogue) {
+  return require(parse_characterize(text, file_name, catalogue));
+}
+
 TrainJob load_train(const std::filesystem::path& path, const Catalogue& catalogue) {
   return require_train(read_file(path), path.string(), catalogue);
 }
@@ -273,8 +280,8 @@ TuneJob load_tune(const std::filesystem::path& path, const Catalogue& catalogue)
   return require_tune(read_file(path), path.string(), catalogue);
 }
 
-TuneJob load_characterize(const std::filesystem::path& path, const Catalogue& catalogue) {
-  return require(parse_characterize(read_file(path), path.string(), catalogue));
+Experiment load_characterize(const std::filesystem::path& path, const Catalogue& catalogue) {
+  return require_characterize(read_file(path), path.string(), catalogue);
 }
 
 }  // namespace tandem::spec

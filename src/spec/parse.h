@@ -14,7 +14,7 @@
 
 #include "base/catalogue.h"
 #include "spec/issue.h"
-#include "spec/tune_job.h"
+#include "spec/any_job.h"
 
 namespace tandem::spec {
 
@@ -27,22 +27,31 @@ struct TuneResult {
   std::optional<TuneJob> job;
   std::vector<Issue> issues;
 };
+struct ExperimentResult {
+  std::optional<Experiment> job;
+  std::vector<Issue> issues;
+};
 TrainResult parse_train(std::string_view text, const std::string& file_name, const Catalogue&);
 TuneResult parse_tune(std::string_view text, const std::string& file_name, const Catalogue&);
-// An experiment, as a job of mode `experiment`: kind: characterize, or a training spec with domains in it.
-TuneResult parse_characterize(std::string_view text, const std::string& file_name, const Catalogue&);
+// An experiment: kind: characterize, or a training spec with domains in it.
+ExperimentResult parse_characterize(std::string_view text, const std::string& file_name, const Catalogue&);
 
 // The job, or one UserError that lists all issues, one a line.
 TrainJob require_train(std::string_view text, const std::string& file_name, const Catalogue&);
 TuneJob require_tune(std::string_view text, const std::string& file_name, const Catalogue&);
+Experiment require_characterize(std::string_view text, const std::string& file_name, const Catalogue&);
 
 // The same from a file; UserError when it cannot be read.
 TrainJob load_train(const std::filesystem::path&, const Catalogue&);
 TuneJob load_tune(const std::filesystem::path&, const Catalogue&);
-TuneJob load_characterize(const std::filesystem::path&, const Catalogue&);
+Experiment load_characterize(const std::filesystem::path&, const Catalogue&);
 
 // What a document says it is, as far as that can be read: "train", "tune"; "" where it does not say.
 std::string kind_of(std::string_view text);
+template <class Kind>
+bool says_it_is(std::string_view text) {
+  return kind_of(text) == kind_of(Job(Kind{}));
+}
 
 // JSON Schema (draft 2020-12) of specs of every kind, of the one that `kind` names; for editors.
 nlohmann::json schema(const Catalogue&);

@@ -9,10 +9,10 @@ namespace {
 
 const std::string kExperiment = "kind: characterize\nprogram: {model: lenet5, dataset: digits}\n";
 
-TuneJob good_experiment(std::string_view text) {
+Experiment good_experiment(std::string_view text) {
   const auto [job, issues] = parse_characterize(text, "job.yaml", kCatalogue);
   for (const auto& issue : issues) ADD_FAILURE() << spec::text(issue);
-  return job.value_or(TuneJob{});
+  return job.value_or(Experiment{});
 }
 
 void expect_only(std::string_view text, const std::string& place, const std::string& words) {
@@ -24,8 +24,8 @@ void expect_only(std::string_view text, const std::string& place, const std::str
   EXPECT_NE(said.find(words), std::string::npos) << said;
 }
 
-const Parameter* parameter(const TuneJob& job, const std::string& name) {
-  for (const auto& one : job.hyper.parameters)
+const Parameter* parameter(const Experiment& job, const std::string& name) {
+  for (const auto& one : job.factors.parameters)
     if (one.name == name) return &one;
   return nullptr;
 }
@@ -39,29 +39,28 @@ system: {cores: {choice: [2, 1]}}
 experiment: {design: space-filling, points: 12, replications: 3, jobs: [1, 2], nodes: [1], seed: 9}
 limits: {time: 1h}
 )");
-  EXPECT_EQ(job.mode, Mode::experiment);
-  EXPECT_EQ(job.search.algorithm, "space-filling");
-  EXPECT_EQ(job.search.trials, 12);
-  EXPECT_EQ(job.warm_repetitions, 3);
-  EXPECT_EQ(job.search.seed, 9);
+  EXPECT_EQ(job.design, "space-filling");
+  EXPECT_EQ(job.points, 12);
+  EXPECT_EQ(job.replications, 3);
+  EXPECT_EQ(job.seed, 9);
   EXPECT_EQ(job.base.seed, 9);
   EXPECT_EQ(job.base.limits.time, Seconds{3600});
   EXPECT_EQ(job.system.cores, (std::vector<int>{1, 2}));
   ASSERT_TRUE(parameter(job, kJobs) && parameter(job, "epochs") && parameter(job, "batch_size"));
   EXPECT_EQ(parameter(job, kJobs)->domain.choices, (std::vector<Value>{whole(1), whole(2)}));
   EXPECT_EQ(parameter(job, "epochs")->domain.choices, (std::vector<Value>{whole(1), whole(2)}));
-  EXPECT_EQ(tune_job_from_json(to_json(job)), job) << "a run is resumed from its journal";
+  EXPECT_EQ(experiment_from_json(to_json(job)), job) << "a run is resumed from its journal";
 }
 
 TEST(ParseCharacterize, ATrainingSpecWithDomainsWillDoAndDefaultsHold) {
   const auto job = good_experiment(
       "kind: train\nprogram: {model: lenet5, dataset: digits}\n"
       "hyper: {batch_size: {choice: [32, 64]}, epochs: 4}\n");
-  EXPECT_EQ(job.search.algorithm, "one-at-a-time");
+  EXPECT_EQ(job.design, "one-at-a-time");
   EXPECT_EQ(job.base.epochs, 4);
   EXPECT_EQ(parameter(job, "epochs"), nullptr) << "one value does not vary";
   EXPECT_EQ(parameter(job, kJobs), nullptr);
-  EXPECT_FALSE(job.warm_repetitions);
+  EXPECT_EQ(job.replications, 1);
 }
 
 TEST(ParseCharacterize, TheModelsDefaultIsUsualWhereTheDomainHasIt) {

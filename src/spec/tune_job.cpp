@@ -12,10 +12,8 @@ namespace {
 
 using namespace journalled;
 
-constexpr std::array<std::pair<Mode, const char*>, 4> kModes{{{Mode::hyper, "hyper"},
-                                                              {Mode::joint, "joint"},
-                                                              {Mode::pipelined, "pipelined"},
-                                                              {Mode::experiment, "experiment"}}};
+constexpr std::array<std::pair<Mode, const char*>, 3> kModes{
+    {{Mode::hyper, "hyper"}, {Mode::joint, "joint"}, {Mode::pipelined, "pipelined"}}};
 constexpr std::size_t kMostSizes = 65536;  // as many as there can be cores
 constexpr std::size_t kMostGoals = 1000;
 
@@ -53,17 +51,6 @@ SystemSpace read_system(const json& from) {
   check_sorted(system.memory, "memory");
   check_sorted(system.speed, "speed");
   return system;
-}
-
-// What is not in the spec is left out, as journals of older versions have it.
-json system_json(const SystemSpace& system) {
-  json out = {{"cores", system.cores}, {"memory", system.memory}, {"speed", system.speed}};
-  if (system.gpus > 0) out["gpus"] = system.gpus;
-  if (system.gpu_memory > 0) out["gpu_memory"] = system.gpu_memory;
-  if (!system.gpu_power.empty()) out["gpu_power"] = system.gpu_power;
-  if (!system.gpu_clock.empty()) out["gpu_clock"] = system.gpu_clock;
-  for (const Precision precision : system.precision) out["precision"].push_back(name(precision));
-  return out;
 }
 
 SearchSpec read_search(const json& from) {
@@ -178,6 +165,21 @@ bool varies(const SystemSpace& system) {
          system.gpu_power.size() > 1 || system.gpu_clock.size() > 1 || system.precision.size() > 1;
 }
 
+// What is not in the spec is left out, as journals of older versions have it.
+nlohmann::json to_json(const SystemSpace& system) {
+  json out = {{"cores", system.cores}, {"memory", system.memory}, {"speed", system.speed}};
+  if (system.gpus > 0) out["gpus"] = system.gpus;
+  if (system.gpu_memory > 0) out["gpu_memory"] = system.gpu_memory;
+  if (!system.gpu_power.empty()) out["gpu_power"] = system.gpu_power;
+  if (!system.gpu_clock.empty()) out["gpu_clock"] = system.gpu_clock;
+  for (const Precision precision : system.precision) out["precision"].push_back(name(precision));
+  return out;
+}
+
+SystemSpace system_space_from_json(const nlohmann::json& from) {
+  return read_system(from);
+}
+
 nlohmann::json to_json(const TuneJob& job) {
   json budget = json::object();
   if (job.budget.time) budget["time"] = job.budget.time->value;
@@ -186,7 +188,7 @@ nlohmann::json to_json(const TuneJob& job) {
   json out = {{"kind", "tune"},
               {"base", to_json(job.base)},
               {"hyper", to_json(job.hyper)},
-              {"system", system_json(job.system)},
+              {"system", to_json(job.system)},
               {"search", search_json(job.search)},
               {"objective", objective_json(job.objective)},
               {"budget", budget},

@@ -30,6 +30,8 @@ struct SystemSpace {
 
 void sort_choices(SystemSpace&);
 bool varies(const SystemSpace&);  // has more than one choice of something
+nlohmann::json to_json(const SystemSpace&);
+SystemSpace system_space_from_json(const nlohmann::json&);
 
 struct SearchSpec {
   std::string algorithm = "hyperband";  // a name of search::algorithms()
@@ -73,20 +75,12 @@ struct Budget {
 };
 
 enum class Mode {
-  hyper,       // fixed system parameters: the most cores the spec allows, or --cores
-  joint,       // system parameters in the search space, objective divided by duration
-  pipelined,   // system parameters tuned inside the epochs
-  experiment,  // nothing is searched: the points of a design are measured (`tandem characterize`)
+  hyper,      // fixed system parameters: the most cores the spec allows, or --cores
+  joint,      // system parameters in the search space, objective divided by duration
+  pipelined,  // system parameters tuned inside the epochs
 };
 const char* name(Mode);
 std::optional<Mode> mode_from(const std::string&);
-
-// An experiment uses the same places: search.algorithm names its design, search.trials the points of one that
-// is asked for by number, search.seed its order. Beside hyperparameters `hyper` then holds what else varies
-// and is no system parameter: kJobs, kNodes and epochs. base.hyper has the usual value of what varies, where
-// the model has one inside the domain.
-inline constexpr const char* kJobs = "jobs";    // tasks of a point that run at once
-inline constexpr const char* kNodes = "nodes";  // of each of them, one process each
 
 struct TuneJob {
   // Name, program, what is fixed (base.hyper has defaults of the model too), limits, energy. base.epochs is
@@ -102,8 +96,7 @@ struct TuneJob {
   // `tandem tune --recurring`: one training of many, whose batch size was chosen from how earlier ones went.
   bool recurring = false;
   std::string similarity = "nearest";  // how known work is recognised: a name of tune::similarities()
-  // --warm: nothing is searched; every configuration is measured so many times, for later jobs. Of an
-  // experiment: replications of each point; none: one.
+  // --warm: nothing is searched; every configuration is measured so many times, for later jobs.
   std::optional<std::int64_t> warm_repetitions;
 
   bool operator==(const TuneJob&) const = default;

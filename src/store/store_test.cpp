@@ -236,7 +236,7 @@ TEST_F(StoreTest, AFullDiskLosesNothingThatWasThere) {
   auto entries = some_entries();
   store.journal(id)->append(std::span(entries).first(1));
   std::vector<Entry> large{entries[1]};
-  std::get<JobSubmitted>(large[0].event.body).spec.name = std::string(4 << 20, 'n');
+  spec::base_of(std::get<JobSubmitted>(large[0].event.body).spec).name = std::string(4 << 20, 'n');
   auto journal = make_limited_journal(file(), 1, 100);
   try {
     journal->append(large);

@@ -47,7 +47,7 @@ struct Step {
                                 .rung = static_cast<std::int64_t>(run.design.replication),
                                 .point = run.design.at};
       request.epochs_left = run.epochs;
-      request.priority = job.spec.place.priority;
+      request.priority = job.base().place.priority;
       request.nodes = run.nodes;
       out.push_back(std::move(request));
     }
@@ -98,7 +98,7 @@ struct Step {
   void failed(const TaskView& task, const TaskFailed& failure) {
     if (job.state != JobState::running) return;
     if (job.cancelled) return cancelled();
-    if (task.evicted || worth_another_attempt(task, failure, job.spec.limits.retries)) return again(task);
+    if (task.evicted || worth_another_attempt(task, failure, job.base().limits.retries)) return again(task);
     advance();
   }
 
@@ -134,15 +134,15 @@ struct Step {
   }
 
   void woke() {
-    if (job.state != JobState::running || !job.spec.limits.time) return;
-    if (job.active >= *job.spec.limits.time)
-      finish(JobState::stopped, "limits.time of " + text(*job.spec.limits.time) + " is used up");
+    if (job.state != JobState::running || !job.base().limits.time) return;
+    if (job.active >= *job.base().limits.time)
+      finish(JobState::stopped, "limits.time of " + text(*job.base().limits.time) + " is used up");
     else
       arm_time_limit();  // the clock was set back, or a session ended in between
   }
 
   void arm_time_limit() {
-    if (job.spec.limits.time) out.push_back(Wake{view.now + (*job.spec.limits.time - job.active)});
+    if (job.base().limits.time) out.push_back(Wake{view.now + (*job.base().limits.time - job.active)});
   }
 
   void finish(JobState state, std::string reason) {
@@ -177,13 +177,13 @@ void react(Step& step, const EventBody& body) {
 
 const Plan& ExperimentController::plan(const JobView& job) {
   const auto found = plans_.find(job.id);
-  return found != plans_.end() ? found->second : plans_.emplace(job.id, plan_of(*job.tune)).first->second;
+  return found != plans_.end() ? found->second : plans_.emplace(job.id, plan_of(*job.as<spec::Experiment>())).first->second;
 }
 
 std::vector<DecisionBody> ExperimentController::step(const View& view, const Event& event) {
   std::vector<DecisionBody> out;
   if (const JobView* job = job_of(view, event.body)) {
-    if (!is_experiment(*job)) return out;
+    if (!job->as<spec::Experiment>()) return out;
     try {
       Step step{view, *job, plan(*job), out};
       react(step, event.body);
@@ -195,7 +195,7 @@ std::vector<DecisionBody> ExperimentController::step(const View& view, const Eve
   const bool woke = std::holds_alternative<Woke>(event.body);
   if (!woke && !std::holds_alternative<DecisionRefused>(event.body)) return out;
   for (const auto& job : view.jobs) {
-    if (!is_experiment(job) || job.state != JobState::running || job.tasks.empty()) continue;
+    if (!job.as<spec::Experiment>() || job.state != JobState::running || job.tasks.empty()) continue;
     Step step{view, job, plan(job), out};
     if (woke)
       step.woke();

@@ -45,7 +45,7 @@ stats::DesignFactor system_factor(const char* name, const std::vector<Number>& s
 }
 
 // Outside of the point a training spec's defaults hold.
-PlannedRun planned(const spec::TuneJob& job, stats::DesignRun run) {
+PlannedRun planned(const spec::Experiment& job, stats::DesignRun run) {
   PlannedRun out{.design = std::move(run), .hyper = job.base.hyper, .epochs = job.base.epochs, .wanted = {}};
   for (const auto& [name, value] : out.design.at) {
     if (name == kCores)
@@ -68,10 +68,6 @@ PlannedRun planned(const spec::TuneJob& job, stats::DesignRun run) {
 
 }  // namespace
 
-bool is_experiment(const JobView& job) {
-  return job.tune && job.tune->mode == spec::Mode::experiment;
-}
-
 bool is_system_factor(const std::string& name) {
   return name == kCores || name == kMemory || name == kSpeed;
 }
@@ -80,9 +76,9 @@ bool is_load_factor(const std::string& name) {
   return name == spec::kJobs || name == spec::kNodes;
 }
 
-std::vector<stats::DesignFactor> factors_of(const spec::TuneJob& job) {
+std::vector<stats::DesignFactor> factors_of(const spec::Experiment& job) {
   std::vector<stats::DesignFactor> out;
-  for (const auto& parameter : job.hyper.parameters) {
+  for (const auto& parameter : job.factors.parameters) {
     out.push_back(factor_of(parameter));
     auto& factor = out.back();
     if (const auto usual = job.base.hyper.find(factor.name); usual != job.base.hyper.end())
@@ -98,26 +94,26 @@ std::vector<stats::DesignFactor> factors_of(const spec::TuneJob& job) {
   return out;
 }
 
-Plan plan_of(const spec::TuneJob& job) {
-  const bool by_number = job.search.algorithm == "space-filling";
-  if (by_number && !job.search.trials)
+Plan plan_of(const spec::Experiment& job) {
+  const bool by_number = job.design == "space-filling";
+  if (by_number && !job.points)
     throw UserError(
         "a space-filling design has as many points as it is asked for: write experiment.points, or "
         "give --points N");
-  if (!by_number && job.search.trials)
+  if (!by_number && job.points)
     throw UserError(
         fmt::format("experiment.points goes with the design space-filling; a {} design has the "
                     "points that its levels make",
-                    job.search.algorithm));
-  stats::DesignOptions options{.kind = job.search.algorithm,
-                               .points = static_cast<std::size_t>(job.search.trials.value_or(0)),
-                               .replications = static_cast<std::size_t>(job.warm_repetitions.value_or(1)),
-                               .seed = static_cast<std::uint64_t>(job.search.seed)};
-  if (!job.hyper.constraints.empty())
+                    job.design));
+  stats::DesignOptions options{.kind = job.design,
+                               .points = static_cast<std::size_t>(job.points.value_or(0)),
+                               .replications = static_cast<std::size_t>(job.replications),
+                               .seed = static_cast<std::uint64_t>(job.seed)};
+  if (!job.factors.constraints.empty())
     options.allowed = [&](const Values& at) {
       Values all = job.base.hyper;
       for (const auto& [name, value] : at) all[name] = value;
-      return spec::allowed(job.hyper, all);
+      return spec::allowed(job.factors, all);
     };
   Plan plan{.factors = factors_of(job)};
   auto design = stats::make_design(plan.factors, options);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "event/view.h"
-#include "spec/tune_job.h"
+#include "spec/experiment.h"
 #include "stats/design.h"
 
 namespace tandem::tune {
@@ -28,16 +28,15 @@ struct Plan {
   std::string counted;                       // how their number came about
 };
 
-bool is_experiment(const JobView&);
 // Cores, memory and speed; the rest of a point is the program's, or how many run at once.
 bool is_system_factor(const std::string& name);
 // Jobs and nodes: what surrounds a program, which nobody tunes.
 bool is_load_factor(const std::string& name);
 
 // What varies, and what is usual of each: the model's default or a training spec's, where the domain has it.
-std::vector<stats::DesignFactor> factors_of(const spec::TuneJob&);
+std::vector<stats::DesignFactor> factors_of(const spec::Experiment&);
 // UserError where the space and the design do not fit.
-Plan plan_of(const spec::TuneJob&);
+Plan plan_of(const spec::Experiment&);
 
 // Why the run can never be started whole on these nodes, were they empty; "" where it can.
 std::string why_never(const PlannedRun&, const std::vector<NodeView>&);

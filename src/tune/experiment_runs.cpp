@@ -78,7 +78,7 @@ std::string state_of(const TaskView& task) {
 // A plan that cannot be made has no runs.
 std::vector<PlannedRun> runs_of(const JobView& job) {
   try {
-    return plan_of(*job.tune).runs;
+    return plan_of(*job.as<spec::Experiment>()).runs;
   } catch (const UserError&) {
     return {};
   }

@@ -23,12 +23,11 @@ spec::Parameter choice(const char* name, std::vector<Value> levels) {
 class ExperimentTest : public testing::Test {
  protected:
   ExperimentTest() {
-    job_.mode = spec::Mode::experiment;
-    job_.search.algorithm = "full";
+    job_.design = "full";
     job_.base.epochs = 2;
     job_.base.seed = 5;
     job_.base.limits.retries = 1;
-    job_.hyper.parameters = {choice("batch_size", {whole(32), whole(64)}), choice(spec::kJobs, {whole(2)})};
+    job_.factors.parameters = {choice("batch_size", {whole(32), whole(64)}), choice(spec::kJobs, {whole(2)})};
     for (NodeId id = 0; id < 2; ++id) happens(NodeJoined{id, "lane", {2, 4 * kGiB, 1.0}});
   }
   std::vector<DecisionBody> happens(EventBody body) {
@@ -40,7 +39,7 @@ class ExperimentTest : public testing::Test {
     return decided;
   }
   void decide(DecisionBody body) { view_.apply(Decision{view_.next_decision, std::move(body)}); }
-  std::vector<DecisionBody> submit() { return happens(JobSubmitted{0, job_.base, job_}); }
+  std::vector<DecisionBody> submit() { return happens(JobSubmitted{0, job_}); }
   void start(TaskId task) {
     const Attempt attempt = view_.tasks[static_cast<std::size_t>(task)].attempt + 1;
     decide(Start{task, attempt, static_cast<NodeId>(task % 2), {}});
@@ -68,7 +67,7 @@ class ExperimentTest : public testing::Test {
     return ends(task);
   }
 
-  spec::TuneJob job_;
+  spec::Experiment job_;
   View view_;
   ExperimentController controller_;
   double clock_ = 0;
@@ -106,7 +105,7 @@ TEST_F(ExperimentTest, ARunIsItsJobsTogetherAndTheNextWaitsForAllOfThem) {
 }
 
 TEST_F(ExperimentTest, ReplicationsHaveSeedsOfTheirOwnAndConcurrentJobsShareOne) {
-  job_.warm_repetitions = 3;
+  job_.replications = 3;
   submit();
   std::map<std::int64_t, std::set<std::int64_t>> seeds;
   for (TaskId task = 0; task < 12; ++task) {
@@ -175,7 +174,7 @@ TEST_F(ExperimentTest, CancelledAndResumedItGoesOnWithWhatWasCutOff) {
 }
 
 TEST_F(ExperimentTest, ARunThatNeverFitsFailsTheJobAtOnce) {
-  job_.hyper.parameters = {choice("batch_size", {whole(32)}), choice(spec::kJobs, {whole(3)})};
+  job_.factors.parameters = {choice("batch_size", {whole(32)}), choice(spec::kJobs, {whole(3)})};
   job_.system.cores = {2};
   const auto decided = submit();
   ASSERT_TRUE(finish(decided));
@@ -197,9 +196,9 @@ TEST_F(ExperimentTest, LimitsTimeEndsIt) {
 
 TEST_F(ExperimentTest, OtherJobsAreNoneOfItsBusiness) {
   EXPECT_TRUE(happens(JobSubmitted{0, job_.base}).empty());
-  auto search = job_;
-  search.mode = spec::Mode::pipelined;
-  EXPECT_TRUE(happens(JobSubmitted{1, search.base, search}).empty());
+  spec::TuneJob search;
+  search.base = job_.base;
+  EXPECT_TRUE(happens(JobSubmitted{1, search}).empty());
 }
 
 TEST_F(ExperimentTest, WhatIsMeasuredOfATask) {
@@ -234,12 +233,11 @@ TEST_F(ExperimentTest, BytesOutAreASumAndOnlyKnownWhereEveryEpochSays) {
 }
 
 TEST(ExperimentPlan, UsualValuesAreTheTrainingSpecsWhereTheDomainHasThem) {
-  spec::TuneJob job;
-  job.mode = spec::Mode::experiment;
-  job.search.algorithm = "one-at-a-time";
+  spec::Experiment job;
+  job.design = "one-at-a-time";
   job.base.hyper = {{"batch_size", whole(64)}, {"dropout", 0.0}};
   job.base.epochs = 3;
-  job.hyper.parameters = {choice("batch_size", {whole(32), whole(64), whole(128)}),
+  job.factors.parameters = {choice("batch_size", {whole(32), whole(64), whole(128)}),
                           choice("epochs", {whole(1), whole(3)})};
   job.system.cores = {1, 2, 4};
   job.system.speed = {0.5, 0.8};
@@ -257,19 +255,18 @@ TEST(ExperimentPlan, UsualValuesAreTheTrainingSpecsWhereTheDomainHasThem) {
 }
 
 TEST(ExperimentPlan, ConstraintsLeavePointsOutAndPointsGoWithSpaceFilling) {
-  spec::TuneJob job;
-  job.mode = spec::Mode::experiment;
-  job.search.algorithm = "full";
-  job.hyper.parameters = {choice("batch_size", {whole(32), whole(64)}),
+  spec::Experiment job;
+  job.design = "full";
+  job.factors.parameters = {choice("batch_size", {whole(32), whole(64)}),
                           choice(spec::kJobs, {whole(1), whole(2)})};
   job.system.cores = {1, 2};
-  job.hyper.constraints.push_back(std::get<spec::Expression>(spec::Expression::parse("jobs * cores <= 2")));
+  job.factors.constraints.push_back(std::get<spec::Expression>(spec::Expression::parse("jobs * cores <= 2")));
   EXPECT_EQ(plan_of(job).runs.size(), 6u);
-  job.search.trials = 4;
+  job.points = 4;
   EXPECT_THROW(plan_of(job), UserError) << "a full design has its own number";
-  job.search.algorithm = "space-filling";
+  job.design = "space-filling";
   EXPECT_LE(plan_of(job).runs.size(), 4u);
-  job.search.trials.reset();
+  job.points.reset();
   EXPECT_THROW(plan_of(job), UserError) << "of how many?";
 }
 

@@ -53,7 +53,7 @@ FixedDefault on(int cores, int at_a_time, const View& view, JobId id, const Work
 }  // namespace
 
 std::vector<FixedDefault> fixed_defaults(const View& view, JobId id) {
-  const auto& job = *view.jobs[static_cast<std::size_t>(id)].tune;
+  const auto& job = *view.jobs[static_cast<std::size_t>(id)].as<spec::TuneJob>();
   if (job.mode != spec::Mode::pipelined || view.nodes.empty()) return {};
   const auto cores = on_node(job.system, view.nodes.front()).cores;
   if (cores.empty()) return {};

@@ -259,7 +259,7 @@ std::vector<std::vector<ConfigOutcome>> work_outcomes(const View& view, JobId id
 
 Outcome outcome(const View& view, JobId id) {
   const auto& job = view.jobs[static_cast<std::size_t>(id)];
-  const auto& tune = *job.tune;
+  const auto& tune = *job.as<spec::TuneJob>();
   Outcome out;
   out.tuning = job.active;
   out.price = price_of_time(view, job);

@@ -97,13 +97,13 @@ RecurringJob recurring_job_of(const spec::TuneJob& job) {
 
 bool reached_target(const View& view, JobId id) {
   const auto& job = view.jobs[static_cast<std::size_t>(id)];
-  const auto& main = job.tune->objective.goals.front();
+  const auto& objective = job.as<spec::TuneJob>()->objective;
+  const auto& main = objective.goals.front();
   for (TaskId task : job.tasks)
     for (const auto& record : view.tasks[static_cast<std::size_t>(task)].epochs) {
       const auto found = record.metrics.find(main.metric);
       if (found == record.metrics.end()) continue;
-      if (main.maximise ? found->second >= *job.tune->objective.target
-                        : found->second <= *job.tune->objective.target)
+      if (main.maximise ? found->second >= *objective.target : found->second <= *objective.target)
         return true;
     }
   return false;

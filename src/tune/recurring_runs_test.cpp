@@ -31,7 +31,7 @@ class RecurringRuns : public testing::Test {
   View ran(std::int64_t batch, const std::vector<Ran>& epochs, JobState state, const std::string& reason) {
     View view;
     view.jobs.emplace_back();
-    view.jobs[0].tune = attempt_of(job_, {.batch = batch, .stop_cost = 1000});
+    view.jobs[0].spec = attempt_of(job_, {.batch = batch, .stop_cost = 1000});
     view.jobs[0].state = state, view.jobs[0].reason = reason, view.jobs[0].tasks = {0};
     TaskView task;
     task.trial = TrialPart{.hyper = {{"batch_size", batch}}};
@@ -139,7 +139,7 @@ TEST_F(RecurringRuns, WhatIsSettledIsNotTriedAgain) {
   EXPECT_EQ(attempt.system.gpu_power, std::vector<double>{700});
   // A later run learns from one that kept to a clock.
   auto view = ran(64, {{700, 0.95, Energy{Joules{100}, "nvml"}, false, 1.5e9}}, JobState::finished, "");
-  view.jobs[0].tune = attempt;
+  view.jobs[0].spec = attempt;
   EXPECT_EQ(std::get<EpochSlice>(lessons(view).at(0)).limit, clocks[1]);
   job_.system.gpu_power = {300, 700};
   EXPECT_EQ(attempt_of(job_, {.batch = 64, .among = {2}}).system.gpu_clock.size(), 3u)

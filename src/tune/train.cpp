@@ -30,20 +30,20 @@ struct Step {
   }
 
   void ask(const JobView& job) {
-    if (const auto why = why_never(job.spec); !why.empty()) {
+    if (const auto why = why_never(job.base()); !why.empty()) {
       finish(job, JobState::failed, why);
       return;
     }
     const TaskView* known = task_of(view, job.id);
     const TaskId id = known ? known->id : static_cast<TaskId>(view.tasks.size());
-    Request request{id, job.id, settable_somewhere(view, job.spec.system)};
-    request.priority = job.spec.place.priority;
-    request.nodes = job.spec.nodes;
+    Request request{id, job.id, settable_somewhere(view, job.base().system)};
+    request.priority = job.base().place.priority;
+    request.nodes = job.base().nodes;
     out.push_back(std::move(request));
   }
 
   void arm_time_limit(const JobView& job) {
-    if (job.spec.limits.time) out.push_back(Wake{view.now + (*job.spec.limits.time - job.active)});
+    if (job.base().limits.time) out.push_back(Wake{view.now + (*job.base().limits.time - job.active)});
   }
 
   void operator()(const JobSubmitted& e) {
@@ -72,7 +72,7 @@ struct Step {
     const auto& task = view.tasks[static_cast<std::size_t>(e.task)];
     const auto reported = task.reported();
     if (job.state != JobState::running) return;
-    if (reported >= job.spec.epochs && !(job.spec.program.plain && (task.evicted || job.cancelled)))
+    if (reported >= job.base().epochs && !(job.base().program.plain && (task.evicted || job.cancelled)))
       finish(job, JobState::finished, "");
     else if (job.cancelled)
       finish(job, JobState::stopped, job.cancel_reason);
@@ -80,21 +80,21 @@ struct Step {
       ask(job);
     else
       finish(job, JobState::finished,
-             fmt::format("the program ended by itself after {} of {} epochs", reported, job.spec.epochs));
+             fmt::format("the program ended by itself after {} of {} epochs", reported, job.base().epochs));
   }
   void operator()(const TaskFailed& e) { after_failure(e); }
   void operator()(const DecisionRefused&) {
     // Of all decisions only a refused Start leaves a task of a running job failed and asked for by nobody.
     for (const auto& task : view.tasks)
-      if (task.state == TaskState::failed && !job_of(task.id).tune &&
+      if (task.state == TaskState::failed && job_of(task.id).as<spec::TrainJob>() &&
           job_of(task.id).state == JobState::running)
         after_failure(*task.last_failure);
   }
   void operator()(const Woke&) {
     for (const auto& job : view.jobs) {
-      if (job.tune || job.state != JobState::running || !job.spec.limits.time) continue;
-      if (job.active >= *job.spec.limits.time)
-        finish(job, JobState::stopped, "limits.time of " + text(*job.spec.limits.time) + " is used up");
+      if (!job.as<spec::TrainJob>() || job.state != JobState::running || !job.base().limits.time) continue;
+      if (job.active >= *job.base().limits.time)
+        finish(job, JobState::stopped, "limits.time of " + text(*job.base().limits.time) + " is used up");
       else
         arm_time_limit(job);  // the clock was set back, or a session ended in between
     }
@@ -108,7 +108,7 @@ struct Step {
     if (job.state != JobState::running) return;
     if (job.cancelled)
       finish(job, JobState::stopped, job.cancel_reason);
-    else if (task.evicted || worth_another_attempt(task, e, job.spec.limits.retries))
+    else if (task.evicted || worth_another_attempt(task, e, job.base().limits.retries))
       ask(job);
     else
       finish(job, JobState::failed, fmt::format("{}: {}", name(e.failure), e.detail));
@@ -123,15 +123,15 @@ struct Step {
 
 namespace {
 
-// Tuning jobs have a controller of their own.
-bool of_tuning_job(const View& view, const EventBody& body) {
+// Jobs of other kinds have controllers of their own.
+bool of_another_kind(const View& view, const EventBody& body) {
+  const auto other = [&](JobId job) {
+    return view.jobs[static_cast<std::size_t>(job)].as<spec::TrainJob>() == nullptr;
+  };
   return std::visit(
       [&](const auto& e) {
-        if constexpr (requires { e.job; }) return view.jobs[static_cast<std::size_t>(e.job)].tune.has_value();
-        if constexpr (requires { e.task; }) {
-          const JobId job = view.tasks[static_cast<std::size_t>(e.task)].job;
-          return view.jobs[static_cast<std::size_t>(job)].tune.has_value();
-        }
+        if constexpr (requires { e.job; }) return other(e.job);
+        if constexpr (requires { e.task; }) return other(view.tasks[static_cast<std::size_t>(e.task)].job);
         return false;
       },
       body);
@@ -140,7 +140,7 @@ bool of_tuning_job(const View& view, const EventBody& body) {
 }  // namespace
 
 std::vector<DecisionBody> TrainController::step(const View& view, const Event& event) {
-  if (of_tuning_job(view, event.body)) return {};
+  if (of_another_kind(view, event.body)) return {};
   Step step{view, {}};
   std::visit(step, event.body);
   return std::move(step.out);

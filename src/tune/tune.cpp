@@ -17,9 +17,8 @@ std::optional<JobId> job_of(const View& view, const EventBody& body) {
       body);
 }
 
-// Experiments have a controller of their own.
 bool is_search(const JobSubmitted& submitted) {
-  return submitted.tune && submitted.tune->mode != spec::Mode::experiment;
+  return std::holds_alternative<spec::TuneJob>(submitted.spec);
 }
 
 }  // namespace

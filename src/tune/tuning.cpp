@@ -67,7 +67,7 @@ spec::Space search_space(const spec::TuneJob& job, const NodeView& node) {
 }
 
 Tuning::Tuning(JobId id, const View& view)
-    : id_(id), job_(*view.jobs[static_cast<std::size_t>(id)].tune), known_(view.known) {
+    : id_(id), job_(*view.jobs[static_cast<std::size_t>(id)].as<spec::TuneJob>()), known_(view.known) {
   if (view.nodes.empty()) throw UserError("there is no machine to tune on");
   // Of several nodes the largest sets what a trial may be given.
   node_ = *std::max_element(view.nodes.begin(), view.nodes.end(), [](const NodeView& a, const NodeView& b) {
@@ -247,7 +247,7 @@ void Tuning::task_failed(const View& view, TaskId id, std::vector<DecisionBody>&
     return;
   }
   if (trial->state == State::running) {
-    if (task.evicted || worth_another_attempt(task, *task.last_failure, job(view).spec.limits.retries))
+    if (task.evicted || worth_another_attempt(task, *task.last_failure, job(view).base().limits.retries))
       out.push_back(request(view, *trial));
     else
       give_up(view, *trial);
@@ -290,7 +290,7 @@ void Tuning::note_success(Trial& trial, std::int64_t epoch, const std::vector<do
 }
 
 void Tuning::resumed(const View& view, std::vector<DecisionBody>& out) {
-  job_.budget = job(view).tune->budget;
+  job_.budget = job(view).as<spec::TuneJob>()->budget;
   arm_budget(view, out);
   for (const auto& trial : trials_)
     if (trial.state == State::running && !task_at(view, trial.task).alive)
@@ -310,7 +310,7 @@ void Tuning::woke(const View& view, std::vector<DecisionBody>& out) {
     if (trial.state != State::running) continue;
     const auto& task = task_at(view, trial.task);
     if (task.state != TaskState::failed) continue;
-    if (worth_another_attempt(task, *task.last_failure, job(view).spec.limits.retries))
+    if (worth_another_attempt(task, *task.last_failure, job(view).base().limits.retries))
       out.push_back(request(view, trial));
     else
       give_up(view, trial);

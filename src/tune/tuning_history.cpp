@@ -40,7 +40,7 @@ void Tuning::remember(const View& view, const Event& event, std::span<const Deci
     for (const auto& trial : trials_)
       if (task_at(view, trial.task).state == TaskState::failed) remember_end(view, trial.task, decisions);
   if (const auto* resumed = std::get_if<JobResumed>(&event.body); resumed && resumed->job == id_)
-    job_.budget = job(view).tune->budget;
+    job_.budget = job(view).as<spec::TuneJob>()->budget;
   for (const auto& decision : decisions) {
     if (const auto* request = std::get_if<Request>(&decision.body); request && request->job == id_)
       remember_request(*request);

@@ -106,7 +106,7 @@ TEST_P(WorldContract, AStopEndsATaskThatWaitsAndOneThatDoesNot) {
   EXPECT_EQ(until<TaskEnded>().task, 0);
   EXPECT_TRUE(view_.open.empty());
 
-  view_.jobs[0].spec.program = candidate_->hanging();
+  spec::base_of(view_.jobs[0].spec).program = candidate_->hanging();
   start(1);
   until<TaskStarted>();
   decide(Stop{1, 1, "enough"});
@@ -168,7 +168,7 @@ TEST_P(WorldContract, AProgramThatCannotComputeAsItShouldFails) {
   const auto failed = until<TaskFailed>();
   EXPECT_EQ(failed.failure, Failure::bad_report);
   EXPECT_NE(failed.detail.find("bf16"), std::string::npos) << failed.detail;
-  view_.jobs[0].spec.program = candidate_->speaker({"--precision"});
+  spec::base_of(view_.jobs[0].spec).program = candidate_->speaker({"--precision"});
   start(1, 1, halves);
   EXPECT_EQ(until<EpochEnded>().task, 1);
 }
@@ -185,7 +185,7 @@ TEST_P(WorldContract, ProgressShowsThatAProgramDoesNotHangAndNeverGoesBack) {
   EXPECT_EQ(until<EpochEnded>().epoch, 1) << "1.6 s of work, and 1 s without a word is too long";
   decide(Continue{0, 1, 1});
   until<TaskEnded>();
-  view_.jobs[0].spec.program = says("0.5 0.2");
+  spec::base_of(view_.jobs[0].spec).program = says("0.5 0.2");
   start(1);
   EXPECT_EQ(until<TaskFailed>().failure, Failure::bad_report);
 }

@@ -71,7 +71,7 @@ struct Played {
                   toy::Behaviour does = well(), std::vector<KnownWork> known = {})
       : world(capacity, std::move(does)), loop({world, journal}, policies()) {
     loop.open();
-    loop.submit(job, {"test", std::move(known)});
+    loop.submit(job, KnowledgeArrived{"test", std::move(known)});
     loop.run();
   }
   tune::Outcome outcome() const { return tune::outcome(loop.view(), 0); }

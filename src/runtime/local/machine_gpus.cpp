@@ -98,8 +98,10 @@ std::vector<LocalGpu> gpus_of(const platform::Nvml& nvml) {
   return out;
 }
 
-spec::SystemSpace gpus_asked_by(const spec::TrainJob& job, const std::optional<spec::TuneJob>& tune) {
-  if (tune) return tune->system;
+spec::SystemSpace gpus_asked_by(const spec::Job& any) {
+  if (const auto* tune = std::get_if<spec::TuneJob>(&any)) return tune->system;
+  if (const auto* experiment = std::get_if<spec::Experiment>(&any)) return experiment->system;
+  const spec::TrainJob& job = spec::base_of(any);
   spec::SystemSpace out{.gpus = job.system.gpus, .gpu_memory = job.system.gpu_memory};
   if (job.system.gpu_power.value > 0) out.gpu_power = {job.system.gpu_power.value};
   if (job.system.gpu_clock > 0) out.gpu_clock = {job.system.gpu_clock};

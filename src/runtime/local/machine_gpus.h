@@ -54,6 +54,6 @@ class MachineGpus {
 // As NVML describes them, with what the cards can be set to; whether this process may is another question.
 std::vector<LocalGpu> gpus_of(const platform::Nvml&);
 // What a job would be given of GPUs, one value or several.
-spec::SystemSpace gpus_asked_by(const spec::TrainJob&, const std::optional<spec::TuneJob>&);
+spec::SystemSpace gpus_asked_by(const spec::Job&);
 
 }  // namespace tandem::local

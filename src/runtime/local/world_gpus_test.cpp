@@ -170,7 +170,7 @@ class Slicer final : public Policy {
  public:
   std::vector<DecisionBody> step(const View& view, const Event& event) override {
     if (const auto* submitted = std::get_if<JobSubmitted>(&event.body)) {
-      Request request{0, submitted->job, submitted->spec.system};
+      Request request{0, submitted->job, spec::base_of(submitted->spec).system};
       request.slices = true;
       return {request};
     }

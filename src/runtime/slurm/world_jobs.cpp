@@ -228,7 +228,7 @@ void SlurmWorld::end_orphans() {
 // Its program had nothing left to do, and its record says that it ended as it should.
 bool SlurmWorld::ended_well(const View& view, const TaskView& task) const {
   const auto epochs =
-      task.trial ? task.trial->epochs : view.jobs[static_cast<std::size_t>(task.job)].spec.epochs;
+      task.trial ? task.trial->epochs : view.jobs[static_cast<std::size_t>(task.job)].base().epochs;
   if (task.reported() < epochs) return false;
   Mark mark{options_.run, task.id, task.attempt, 1};
   while (std::filesystem::exists(

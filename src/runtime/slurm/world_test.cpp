@@ -128,7 +128,7 @@ TEST_F(SlurmWorldTest, AProgramThatDoesNotExistOnTheNode) {
   until<EpochEnded>();
   decide(Stop{0, 1, "enough"});
   until<TaskEnded>();
-  view_.jobs[0].spec.program.command = {"no-such-program-anywhere"};
+  spec::base_of(view_.jobs[0].spec).program.command = {"no-such-program-anywhere"};
   start(1);
   const auto failed = until<TaskFailed>();
   EXPECT_EQ(failed.failure, Failure::could_not_start);

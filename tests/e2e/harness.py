@@ -11,7 +11,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("TANDEM_BIN", ROOT / "build/release/bin"))
-TANDEM = str(BIN / "tandem")
+TANDEM = str(BIN / os.environ.get("TANDEM_PROGRAM", "tandem"))
 SPEAKER = str(BIN / "speaker")
 DATA = pathlib.Path(os.environ.get("TANDEM_DATA", ROOT / "../shared/data")).resolve()
 

@@ -35,6 +35,7 @@ class StoresCase(ServerCase):
             for index, pair in enumerate(zip(new, old)):
                 self.check_no_less(*pair, f"{where}[{index}]")
         elif isinstance(old, float):
+            self.assertIsInstance(new, (float, int), where)
             self.assertAlmostEqual(new, old, delta=1e-9 * max(1.0, abs(old)), msg=where)
         else:
             self.assertEqual(new, old, where)

@@ -40,6 +40,6 @@ std::vector<stats::DesignFactor> factors_of(const spec::TuneJob&);
 Plan plan_of(const spec::TuneJob&);
 
 // Why the run can never be started whole on these nodes, were they empty; "" where it can.
-std::string why_never(const PlannedRun&, const std::vector<NodeView>&);
+std::string why_never(const PlannedRun&, const IdTable<NodeView>&);
 
 }  // namespace tandem::tune

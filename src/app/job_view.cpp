@@ -31,7 +31,7 @@ JobRun whole_run(const store::RunInfo& run, View view, const fs::path& folder) {
 }
 
 JobRun job_of_server(const store::RunInfo& run, const View& view, JobId id, const fs::path& folder) {
-  if (id < 0 || static_cast<std::size_t>(id) >= view.jobs.size())
+  if (!view.jobs.contains(id))
     throw UserError(fmt::format("server '{}' has no job {}", run.name, id));
   const auto& job = view.jobs[static_cast<std::size_t>(id)];
   JobRun out{run, {}, {folder, job.tasks}};
@@ -63,13 +63,20 @@ JobRun job_of_server(const store::RunInfo& run, const View& view, JobId id, cons
   return out;
 }
 
+std::optional<JobId> job_number(const std::string& written) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (written.empty() || written.size() > 9 || !std::all_of(written.begin(), written.end(), digit))
+    return std::nullopt;
+  return static_cast<JobId>(std::stoul(written));
+}
+
 JobId find_job(const View& view, const std::string& written) {
-  const bool number =
-      std::all_of(written.begin(), written.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (number && written.size() < 10 && std::stoull(written) < view.jobs.size())
-    return static_cast<JobId>(std::stoull(written));
-  for (auto job = view.jobs.rbegin(); !number && job != view.jobs.rend(); ++job)
-    if (job->base().name == written) return job->id;
+  if (const auto number = job_number(written)) {
+    if (view.jobs.contains(*number)) return *number;
+  } else {
+    for (auto job = view.jobs.rbegin(); job != view.jobs.rend(); ++job)
+      if (job->base().name == written) return job->id;
+  }
   throw UserError(fmt::format("there is no job {} there", printable(written, 60)));
 }
 
@@ -87,9 +94,9 @@ store::RunInfo find_server(store::Store& store, const std::string& written) {
 JobRun find_job_run(store::Store& store, const std::string& written) {
   if (const auto slash = written.rfind('/'); slash != std::string::npos) {
     const auto server = find_server(store, written.substr(0, slash));
-    const View view = replayed(store, server);
-    return job_of_server(server, view, find_job(view, written.substr(slash + 1)),
-                         store.run_folder(server.id));
+    const auto job = written.substr(slash + 1);
+    const View view = replayed(store, server, job_number(job));  // by name it may be any of them
+    return job_of_server(server, view, find_job(view, job), store.run_folder(server.id));
   }
   const auto run = with_real_state(store, find_own_run(store, written));
   return whole_run(run, replayed(store, run), store.run_folder(run.id));

@@ -34,6 +34,8 @@ JobRun whole_run(const store::RunInfo&, View, const std::filesystem::path& folde
 // Job `id` of a server's run. UserError when it has none.
 JobRun job_of_server(const store::RunInfo&, const View&, JobId id, const std::filesystem::path& folder);
 
+// What a person wrote, where it is a number.
+std::optional<JobId> job_number(const std::string& written);
 // The newest job called so, or of this number. UserError when there is none.
 JobId find_job(const View&, const std::string& written);
 

@@ -62,10 +62,15 @@ measure::SensorOptions sensor_options(const spec::EnergySpec& energy) {
   return options;
 }
 
-View replayed(store::Store& store, const store::RunInfo& run) {
-  control::Decider decider({});
-  store.journal(run.id)->replay([&](control::Entry&& entry) { decider.fold(entry); });
-  return decider.view();
+View replayed(store::Store& store, const store::RunInfo& run, std::optional<JobId> job) {
+  View view;
+  view.keeps_all = !job;
+  if (job) view.keeps = {*job};
+  store.journal(run.id)->replay([&](control::Entry&& entry) {
+    view.apply(entry.event);
+    for (const auto& decision : entry.decisions) view.apply(decision);
+  });
+  return view;
 }
 
 store::RunInfo find_own_run(store::Store& store, const std::string& written) {

@@ -27,8 +27,9 @@ std::vector<std::unique_ptr<Policy>> policies_of(const store::RunInfo&);
 NodeView this_machine();
 // A sensor for this machine.
 measure::SensorOptions sensor_options(const spec::EnergySpec&);
-// The view of a run as its journal tells it.
-View replayed(store::Store&, const store::RunInfo&);
+// The view of a run as its journal tells it, archived jobs included; where `job` is given, of these that one
+// alone.
+View replayed(store::Store&, const store::RunInfo&, std::optional<JobId> job = {});
 // A run by what a person wrote. UserError for a server's: it is no job (app/job_view.h finds its jobs).
 store::RunInfo find_own_run(store::Store&, const std::string& written);
 // The state for people: a run that is journalled as running but nobody works on was interrupted.

@@ -44,7 +44,8 @@ void play_again(const View& run, sim::RecordedPrograms& programs, Replayed& out)
   OneJob submitted({0, job.spec});
   sim::World world({.nodes = sim::nodes_of(run), .arrivals = &submitted}, programs);
   control::Decider decider(policies_for(job.spec));
-  if (row_of(job.spec).uses_knowledge) decider.step({world.now(), KnowledgeArrived{"the run", run.known}});
+  if (row_of(job.spec).uses_knowledge)
+    decider.step({world.now(), KnowledgeArrived{"the run", run.known.values()}});
   sim::play(world, decider);
   const JobView& again = decider.view().jobs.front();
   out.played = again.active;

@@ -24,7 +24,7 @@ struct ServeOptions {
   StoreOption store;
   DataOption data;
   server::DaemonOptions daemon;
-  std::string listen = "127.0.0.1:8470", time, log = "info";
+  std::string listen = "127.0.0.1:8470", time, log = "info", archive_after = "7d";
   bool no_port = false;
 };
 
@@ -53,6 +53,13 @@ int serve(ServeOptions& options) {
     wish.world.slurm.time = parse_seconds(options.time);
     if (!wish.world.slurm.time)
       throw UserError("--time must be a time such as 30min, not '" + options.time + "'");
+  }
+  if (options.archive_after == "never") {
+    wish.archive_after.reset();
+  } else {
+    wish.archive_after = parse_seconds(options.archive_after);
+    if (!wish.archive_after || wish.archive_after->value < 0)
+      throw UserError("--archive-after must be a time such as 7d, or never, not '" + options.archive_after + "'");
   }
   wish.world.trainer = trainer_program().string();
   wish.world.programs = own_folder();
@@ -126,6 +133,10 @@ void add_serve(CLI::App& app, Action& action) {
   command->add_option("--pace", wish.world.pace, "--world sim: simulated seconds a second")
       ->check(CLI::Range(1e-3, 1e9));
   command->add_option("--seed", wish.seed, "of random policies")->capture_default_str();
+  command->add_option("--archive-after", options->archive_after,
+                      "so long after its end a job leaves the scheduler's memory (it stays visible); or never")
+      ->type_name("TIME")
+      ->capture_default_str();
   command->add_option("--log", options->log, "least level: debug, info, warning, error")
       ->capture_default_str();
   const std::string slurm = "Slurm";

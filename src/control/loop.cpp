@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+
 namespace tandem::control {
 namespace {
 
@@ -29,19 +30,79 @@ void Decider::fold(const Entry& entry) {
   for (const auto& decision : entry.decisions) view_.apply(decision);
 }
 
+namespace {
+
+// Journals of before reasons were kept have none to compare.
+void forget_reasons_where_none_is(const Entry& journalled, Entry& again) {
+  for (std::size_t i = 0; i < std::min(journalled.decisions.size(), again.decisions.size()); ++i) {
+    const auto* had = std::get_if<Start>(&journalled.decisions[i].body);
+    auto* has = std::get_if<Start>(&again.decisions[i].body);
+    if (had && has && !had->reason) has->reason.reset();
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> Decider::saved() const {
+  std::vector<std::string> out;
+  for (const auto& policy : policies_) {
+    auto state = policy->save(view_);
+    if (!state) return std::nullopt;
+    out.push_back(std::move(*state));
+  }
+  return out;
+}
+
+bool Decider::restore(Snapshot snapshot) {
+  if (snapshot.policies.size() != policies_.size()) return false;
+  for (std::size_t i = 0; i < policies_.size(); ++i)
+    if (!policies_[i]->restore(snapshot.policies[i])) return false;
+  view_ = std::move(snapshot.view);
+  return true;
+}
+
 std::optional<std::int64_t> first_difference(std::vector<std::unique_ptr<Policy>> policies,
                                              Journal& history) {
   Decider decider(std::move(policies));
   std::optional<std::int64_t> different;
   history.replay([&](Entry&& entry) {
     if (different) return;
-    if (decider.step(entry.event) != entry) different = entry.number;
+    auto again = decider.step(entry.event);
+    forget_reasons_where_none_is(entry, again);
+    if (again != entry) different = entry.number;
   });
   return different;
 }
 
-void Loop::open() {
-  ports_.journal.replay([&](Entry&& entry) { decider_.fold(entry); });
+// True: what is known now is the fold of the whole journal. Otherwise nothing is known.
+bool Loop::fold_from(const std::string& bytes) {
+  auto snapshot = snapshot_from(bytes);
+  if (!snapshot) return false;
+  bool first = true, good = false;
+  const auto number = snapshot->last.number;
+  ports_.journal.replay_from(number, [&](Entry&& entry) {
+    if (std::exchange(first, false))
+      good = entry == snapshot->last && decider_.restore(std::move(*snapshot));
+    else if (good)
+      decider_.fold(entry);
+    last_ = std::move(entry);
+  });
+  return good;
+}
+
+std::optional<Snapshot> Loop::snapshot() {
+  flush();
+  auto policies = decider_.saved();
+  if (!policies || last_.number != view().events) return std::nullopt;
+  return Snapshot{last_, view(), std::move(*policies)};
+}
+
+void Loop::open(const std::string& snapshot) {
+  if (!fold_from(snapshot))
+    ports_.journal.replay([&](Entry&& entry) {
+      decider_.fold(entry);
+      last_ = std::move(entry);
+    });
   std::vector<EventBody> joined;
   for (auto& node : ports_.world.nodes()) joined.emplace_back(std::move(node));
   take(std::move(joined));
@@ -58,6 +119,12 @@ JobId Loop::submit(const spec::Job& job, std::optional<KnowledgeArrived> known) 
 
 void Loop::cancel(JobId job, const std::string& reason) {
   take({EventBody(JobCancelled{job, reason})});
+  flush();
+}
+
+void Loop::archive(std::vector<JobId> jobs) {
+  if (jobs.empty()) return;
+  take({EventBody(JobsArchived{std::move(jobs)})});
   flush();
 }
 
@@ -141,6 +208,7 @@ void Loop::flush() {
   if (unwritten_.empty()) return;
   const Seconds began = ports_.world.now();
   ports_.journal.append(unwritten_);
+  last_ = unwritten_.back();
   commit_cost_ = ports_.world.now() - began;
   for (const auto& entry : std::exchange(unwritten_, {})) {
     for (const auto& decision : entry.decisions) ports_.world.carry_out(decision, view());

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "control/ports.h"
+#include "control/snapshot.h"
 #include "event/policy.h"
 
 namespace tandem::control {
@@ -28,6 +29,9 @@ class Decider {
   Entry step(Event event);  // decides
   void fold(const Entry&);  // takes history as it was, deciding nothing
   const View& view() const { return view_; }
+  // What each policy keeps; none: one of them cannot say now.
+  std::optional<std::vector<std::string>> saved() const;
+  bool restore(Snapshot);  // false, and as before: it cannot be used
 
  private:
   std::vector<std::unique_ptr<Policy>> policies_;
@@ -50,12 +54,17 @@ class Loop {
   Loop(Ports ports, std::vector<std::unique_ptr<Policy>> policies)
       : ports_(ports), decider_(std::move(policies)) {}
 
-  // Folds what is journalled, lets the nodes join and reconciles what a crash left behind.
-  void open();
+  // Folds what is journalled (all of it, or what came after the snapshot where that can be trusted), lets the nodes
+  // join and reconciles what a crash left behind.
+  void open(const std::string& snapshot = {});
+  // What is known now, to be kept for the next `open`; none: some policy cannot say, so ask again later.
+  std::optional<Snapshot> snapshot();
   // Durable when it returns. Before it comes what earlier jobs learned, where that is given.
   JobId submit(const spec::Job&, std::optional<KnowledgeArrived> = std::nullopt);
   // One that runs; of others nothing is left to cancel.
   void cancel(JobId, const std::string& reason);
+  // Jobs that ended, with nothing running, are forgotten. Durable when it returns.
+  void archive(std::vector<JobId>);
   // Those that were stopped or failed, or also those that were finished; with raised limits where given.
   void resume_jobs(const JobResumed& with = {}, bool finished_too = false);
   // Until every job is over. `cancel` is asked before each wait; a reason cancels all jobs.
@@ -78,7 +87,10 @@ class Loop {
 
   Ports ports_;
   Decider decider_;
+  bool fold_from(const std::string& snapshot);
+
   std::vector<Entry> unwritten_;
+  Entry last_;  // that is journalled
   Seconds last_sample_, commit_cost_;
 };
 

@@ -2,9 +2,11 @@
 // measure with, and an Observer to show progress to. L4 implements them; nothing in here knows how.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "event/decision.h"
@@ -63,6 +65,12 @@ class Journal {
   // Durable when it returns; throws SystemError and leaves nothing behind when it cannot be.
   virtual void append(std::span<const Entry>) = 0;
   virtual void replay(const std::function<void(Entry&&)>&) = 0;
+  // Those from this number on.
+  virtual void replay_from(std::int64_t number, const std::function<void(Entry&&)>& each) {
+    replay([&](Entry&& entry) {
+      if (entry.number >= number) each(std::move(entry));
+    });
+  }
 };
 
 // What a sensor knows of one task since it was last asked.

@@ -24,6 +24,7 @@ class BinaryReader {
  public:
   explicit BinaryReader(std::span<const std::uint8_t> bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
   bool done() const { return at_ == end_; }
+  std::ptrdiff_t left() const { return end_ - at_; }  // bytes
   Event event();
   Decision decision();
 

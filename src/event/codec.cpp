@@ -94,7 +94,7 @@ const char* name(const EventBody& body) {
   constexpr std::array kNames{"JobSubmitted",     "JobCancelled", "JobResumed",      "NodeJoined",
                               "TaskStarted",      "EpochEnded",   "CheckpointTaken", "SystemChanged",
                               "TaskEnded",        "TaskFailed",   "DecisionRefused", "Woke",
-                              "KnowledgeArrived", "NodeObserved", "SliceEnded"};
+                              "KnowledgeArrived", "NodeObserved", "SliceEnded",      "JobsArchived"};
   static_assert(kNames.size() == std::variant_size_v<EventBody>);
   return kNames[body.index()];
 }

@@ -90,6 +90,7 @@ std::vector<EventBody> every_event() {
           KnowledgeArrived{"store", {some_work()}},
           SliceEnded{1, 2, 0.25, Seconds{0.5}, energy},
           SliceEnded{1, 2, 0, Seconds{0.5}, std::nullopt},
+          JobsArchived{{0, 3, 70000}},
           NodeObserved{0, {.cpu = 0.25, .network = 0.5, .latency = Seconds{0.001}}},
           NodeObserved{1, {.memory = 1.0, .gpu = 0.0, .gpu_memory = 0.125}}};
 }
@@ -98,6 +99,9 @@ std::vector<DecisionBody> every_decision() {
   return {Request{0, 0, {2, 0, 1.0}},
           Start{0, 1, 0, {2, 0, 1.0}},
           Start{0, 1, 4, {2, 0, 1.0}, 0.25, {1, 7}},
+          Start{0, 1, 4, {2, 0, 1.0}, 0, {}, PlacementReason{{{4, true, 0.9, 0.5, 12.5, 30, 0.1, 1, "quiet"},
+                                                              {0, false, 0.95, 0.5, 10, 20, 0, 2, ""}},
+                                                             4, 7, 3, Seconds{1.5}, 0.5}},
           Continue{0, 1, 3},
           Resize{0, 1, {1, 0, 0.5}},
           TakeCheckpoint{0, 1},

@@ -8,6 +8,8 @@
 // FinishJob; the others are complete once journalled.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -66,6 +68,34 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
+// One machine type a task could have been put on, or one node where the policy chooses among nodes, as it was
+// seen when the task was placed.
+struct PlacementCandidate {
+  NodeId node = 0;     // of the type: its first
+  bool room = true;
+  double score = 0;
+  double energy_part = 0;  // HEATS: of the score
+  double seconds = 0, joules = 0;  // as expected there; joules 0: nobody knows
+  double within = 0;               // place::Expected's
+  std::int32_t from = 0;           // place::Expected::From
+  std::string why{};               // where there is more to say than the numbers do
+  bool operator==(const PlacementCandidate&) const = default;
+};
+
+// Why a task was put where it was, kept with the decision so that nobody need replay the journal to tell. The
+// policy is the run's.
+struct PlacementReason {
+  static constexpr std::size_t kKept = 3;  // alternatives, the chosen one among them
+
+  std::vector<PlacementCandidate> best{};  // best first
+  NodeId chosen = 0;                       // of these: its `node`
+  std::int32_t possible = 0;               // nodes of the types it may use
+  std::int32_t waiting = 0;                // tasks that waited then, this one among them
+  Seconds waited{};                        // since it was asked for
+  std::optional<double> energy_weight{};   // HEATS'
+  bool operator==(const PlacementReason&) const = default;
+};
+
 struct Start {
   TaskId task = 0;
   Attempt attempt = 1;
@@ -73,6 +103,7 @@ struct Start {
   Resources granted;           // on each of its nodes
   double drop = 0;             // share of its work it shall leave out (DiAS)
   std::vector<NodeId> more{};  // of a gang: the nodes of its further processes, by rank; `node` is rank 0's
+  std::optional<PlacementReason> reason{};  // none: of an allocator or a Tandem that kept none
   bool operator==(const Start&) const = default;
 };
 

@@ -190,9 +190,16 @@ struct NodeObserved {
   bool operator==(const NodeObserved&) const = default;
 };
 
+// These jobs ended a while ago, and have nothing running: what decides forgets them (View::archived counts
+// them). The journal still tells all of them.
+struct JobsArchived {
+  std::vector<JobId> jobs;
+  bool operator==(const JobsArchived&) const = default;
+};
+
 using EventBody = std::variant<JobSubmitted, JobCancelled, JobResumed, NodeJoined, TaskStarted, EpochEnded,
                                CheckpointTaken, SystemChanged, TaskEnded, TaskFailed, DecisionRefused, Woke,
-                               KnowledgeArrived, NodeObserved, SliceEnded>;
+                               KnowledgeArrived, NodeObserved, SliceEnded, JobsArchived>;
 
 struct Event {
   Seconds at;  // wall clock, seconds since 1970; the simulator's clock in the simulator

@@ -15,7 +15,8 @@ template <class T>
 concept HasFields =
     std::is_same_v<T, TrialPart> || std::is_same_v<T, Option> || std::is_same_v<T, Measured> ||
     std::is_same_v<T, KnownWork> || std::is_same_v<T, NodeTraits> || std::is_same_v<T, NodeLoad> ||
-    std::is_same_v<T, EnergyPart> || std::is_same_v<T, spec::Limits> || std::is_same_v<T, spec::Budget>;
+    std::is_same_v<T, EnergyPart> || std::is_same_v<T, PlacementCandidate> ||
+    std::is_same_v<T, PlacementReason> || std::is_same_v<T, spec::Limits> || std::is_same_v<T, spec::Budget>;
 
 template <class A, class E>
 void fields(A&& a, E& e) {
@@ -46,13 +47,15 @@ void fields(A&& a, E& e) {
     a("task", e.task)("attempt", e.attempt)("share", e.share)("seconds", e.seconds)("energy", e.energy);
   if constexpr (std::is_same_v<T, NodeObserved>) a("node", e.node)("load", e.load);
 
+  if constexpr (std::is_same_v<T, JobsArchived>) a("jobs", e.jobs);
+
   if constexpr (std::is_same_v<T, Request>)
     a("task", e.task)("job", e.job)("wanted", e.wanted)("trial", e.trial)("options", e.options)(
         "epochs_left", e.epochs_left)("priority", e.priority)("phase", e.phase)("work", e.work)(
         "nodes", e.nodes)("slices", e.slices);
   if constexpr (std::is_same_v<T, Start>)
-    a("task", e.task)("attempt", e.attempt)("node", e.node)("granted", e.granted)("drop", e.drop)("more",
-                                                                                                  e.more);
+    a("task", e.task)("attempt", e.attempt)("node", e.node)("granted", e.granted)("drop", e.drop)(
+        "more", e.more)("reason", e.reason);
   if constexpr (std::is_same_v<T, Continue>) a("task", e.task)("attempt", e.attempt)("epoch", e.epoch);
   if constexpr (std::is_same_v<T, Resize>) a("task", e.task)("attempt", e.attempt)("granted", e.granted);
   if constexpr (std::is_same_v<T, Retune>)
@@ -80,6 +83,12 @@ void fields(A&& a, E& e) {
         "latency", e.latency);
   if constexpr (std::is_same_v<T, EnergyPart>)
     a("of", e.of)("joules", e.joules)("source", e.source)("idle", e.idle);
+  if constexpr (std::is_same_v<T, PlacementCandidate>)
+    a("node", e.node)("room", e.room)("score", e.score)("energy_part", e.energy_part)("seconds", e.seconds)(
+        "joules", e.joules)("within", e.within)("from", e.from)("why", e.why);
+  if constexpr (std::is_same_v<T, PlacementReason>)
+    a("best", e.best)("chosen", e.chosen)("possible", e.possible)("waiting", e.waiting)("waited", e.waited)(
+        "energy_weight", e.energy_weight);
   if constexpr (std::is_same_v<T, Option>) a("resources", e.resources)("seconds", e.seconds);
   if constexpr (std::is_same_v<T, Measured>)
     a("system", e.system)("seconds", e.seconds)("joules", e.joules)("epochs", e.epochs);

@@ -7,7 +7,9 @@
 // Policies whose state is all in the view need not override it.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "event/view.h"
@@ -19,6 +21,10 @@ class Policy {
   virtual ~Policy() = default;
   virtual std::vector<DecisionBody> step(const View&, const Event&) = 0;
   virtual void fold(const View&, const Event&, std::span<const Decision>) {}
+  // What it knows beside the view, as bytes for `restore` of a new one: the two then decide alike. None: it cannot
+  // say now, so that no snapshot is taken.
+  virtual std::optional<std::string> save(const View&) const { return std::nullopt; }
+  virtual bool restore(const std::string&) { return false; }  // false, and as before: these are none of its own
 };
 
 }  // namespace tandem

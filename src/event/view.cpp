@@ -10,18 +10,17 @@ namespace tandem {
 namespace {
 
 template <class Id, class T>
-T& at(std::vector<T>& all, Id id, const char* what) {
-  if (id < 0 || static_cast<std::size_t>(id) >= all.size())
+T& at(IdTable<T>& all, Id id, const char* what) {
+  if (!all.contains(id))
     throw SystemError(std::string("the journal speaks of an unknown ") + what);
   return all[static_cast<std::size_t>(id)];
 }
 
 // Ids are dense: the next one may be made, none may be skipped.
 template <class Id, class T>
-T& at_or_next(std::vector<T>& all, Id id, const char* what) {
+T& at_or_next(IdTable<T>& all, Id id, const char* what) {
   if (id >= 0 && static_cast<std::size_t>(id) == all.size()) {
-    all.emplace_back();
-    all.back().id = id;
+    all.emplace_back().id = id;
   }
   return at(all, id, what);
 }
@@ -235,6 +234,16 @@ struct Folder {
     seen.push_back({view.now, e.load});
   }
 
+  void operator()(const JobsArchived& e) {
+    for (const JobId id : e.jobs) {
+      const auto& job = at(view.jobs, id, "job");
+      ++view.archived[job.state];
+      if (view.keeps_all || view.keeps.contains(id)) continue;
+      for (const TaskId task : job.tasks) view.tasks.erase(static_cast<std::size_t>(task));
+      view.jobs.erase(static_cast<std::size_t>(id));
+    }
+  }
+
   // ---- decisions ----
 
   void operator()(const Request& d) {
@@ -262,6 +271,7 @@ struct Folder {
     t.drop = d.drop;
     t.more = d.more;
     t.attempt = d.attempt;
+    t.reason = d.reason;
     take(t, d.granted);
     t.alive = true;
     set_state(t, TaskState::starting);

@@ -1,6 +1,8 @@
 // All that is known: the clock, the nodes, the jobs and the tasks. A fold over the journal and nothing else.
 //
-// One owner (the loop); policies read it and keep no references. Dense vectors, indexed by id. Resources
+// One owner (the loop); policies read it and keep no references. A copy is cheap, and may be read by another
+// thread (id_table.h). Jobs that were archived, and their tasks, are there no more; their ids stay theirs.
+// Resources
 // leave a node when Start is decided, not when the start is confirmed, and come back when the attempt has
 // ended; a task that waits for the answer to its report keeps its memory and leaves its cores to others.
 #pragma once
@@ -13,6 +15,7 @@
 
 #include "event/decision.h"
 #include "event/event.h"
+#include "event/id_table.h"
 
 namespace tandem {
 
@@ -81,6 +84,7 @@ struct TaskView {
   std::vector<NodeId> more;              // those of the other ranks
   double drop = 0;                       // share of its work that is left out, of the newest attempt
   Attempt attempt = 0;                   // the newest; 0 before the first
+  std::optional<PlacementReason> reason;  // why it was put where it is; none: none was kept
   std::int64_t pid = 0, pid_started = 0;
   std::vector<int> cpus, gpus;      // by number, of the newest attempt; of a gang rank 0's
   std::vector<EpochRecord> epochs;  // one each, whichever attempt it came from
@@ -153,17 +157,21 @@ class View {
  public:
   Seconds now;
   std::int64_t events = 0;  // events applied; the number of the current one
-  std::vector<NodeView> nodes;
-  std::vector<JobView> jobs;
-  std::vector<TaskView> tasks;
+  IdTable<NodeView> nodes;
+  IdTable<JobView> jobs;
+  IdTable<TaskView> tasks;
   // Indices, so that policies need not scan: tasks that wait to be granted something, and tasks that have a
   // process.
   std::set<TaskId> waiting, holding;
-  std::vector<KnownWork> known;  // what earlier jobs learned
+  IdTable<KnownWork> known;  // what earlier jobs learned
   std::int64_t learned = 0;      // Learn decisions so far
   std::map<DecisionId, Decision>
       open;  // decided, without outcome yet (Start, Resize, Stop, TakeCheckpoint, Wake)
   DecisionId next_decision = 1;
+  std::map<JobState, std::int64_t> archived;  // how many jobs that ended so
+  // For those who look back: jobs that stay here although they are archived.
+  std::set<JobId> keeps;
+  bool keeps_all = false;
 
   void apply(const Event&);
   void apply(const Decision&);

@@ -252,5 +252,29 @@ TEST_F(ViewTest, ARefusedResizeOfAHeldTaskLeavesItWaiting) {
   EXPECT_EQ(node().free_cores, 4);
 }
 
+TEST_F(ViewTest, ArchivedJobsAreForgottenCountedAndKeepTheirIds) {
+  View looks_back = view_;
+  looks_back.keeps = {0};
+  const std::vector<EventBody> then{TaskEnded{0, 1, {}}, JobsArchived{{0}}, JobSubmitted{1, {}}};
+  for (View* view : {&view_, &looks_back}) {
+    view->apply(Decision{view->next_decision, Request{0, 0, {2, kGiB, 1.0}}});
+    view->apply(Decision{view->next_decision, Start{0, 1, 0, {2, kGiB, 1.0}}});
+    view->apply(Event{Seconds{200}, then[0]});
+    view->apply(Decision{view->next_decision, FinishJob{0, JobState::finished, "done"}});
+    for (const auto& body : {then[1], then[2]}) view->apply(Event{Seconds{300}, body});
+    view->apply(Decision{view->next_decision, Request{1, 1, {1, 0, 1.0}}});
+  }
+  EXPECT_FALSE(view_.jobs.contains(0));
+  EXPECT_FALSE(view_.tasks.contains(0));
+  EXPECT_EQ(view_.jobs.size(), 2U) << "ids are not given twice";
+  EXPECT_EQ(view_.jobs.present(), 1U);
+  EXPECT_EQ(view_.jobs.front().id, 1);
+  EXPECT_EQ(view_.archived.at(JobState::finished), 1);
+  EXPECT_EQ(node().free_cores, 4);
+  EXPECT_THROW(happens(JobCancelled{0, "again"}), SystemError);
+  EXPECT_EQ(looks_back.jobs.at(0).reason, "done") << "for who looks back it is still there";
+  EXPECT_EQ(looks_back.tasks.at(0).state, TaskState::ended);
+}
+
 }  // namespace
 }  // namespace tandem

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace tandem::place {
 namespace {
@@ -58,21 +59,46 @@ void Experience::saw(const View& view, const Event& event) {
   const auto& job = job_of(view, task);
   if (!ran_whole(job, task) || family_of(job).empty() || task.ended_at <= task.started_at) return;
   const auto& node = view.nodes[static_cast<std::size_t>(task.node)];
-  auto& known = known_[{family_of(job), machine_of(node)}];
+  auto& kept = known_[{family_of(job), machine_of(node)}];
+  auto next = std::make_shared<Known>();  // copies may still use the one before
+  if (kept) next->runs = kept->runs, next->off = kept->off;
+  auto& known = *next;
   const double joules = task.energy_complete ? task.joules().value : 0;
   const int cores = task.granted.cores * task.nodes_wanted;  // of a gang, on all its nodes
   const double seconds = (task.ended_at - task.started_at).value;
   if (!known.runs.empty())
-    known.off.push_back(std::abs(from(known, work_of(job), cores).seconds - seconds) / seconds);
+    known.off.push_back(std::abs(from(*kept, work_of(job), cores).seconds - seconds) / seconds);
   known.runs.push_back({work_of(job), cores, seconds, joules});
   if (known.runs.size() > kKept) known.runs.erase(known.runs.begin());
   if (known.off.size() > kKept) known.off.erase(known.off.begin());
   learn(known);
+  kept = std::move(next);
 }
 
 std::size_t Experience::runs(const std::string& family, const std::string& machine) const {
   const auto found = known_.find({family, machine});
-  return found == known_.end() ? 0 : found->second.runs.size();
+  return found == known_.end() ? 0 : found->second->runs.size();
+}
+
+nlohmann::json Experience::to_json() const {
+  auto out = nlohmann::json::array();
+  for (const auto& [key, known] : known_) {
+    auto runs = nlohmann::json::array();
+    for (const auto& run : known->runs) runs.push_back({run.work, run.cores, run.seconds, run.joules});
+    out.push_back({key.first, key.second, std::move(runs), known->off});
+  }
+  return out;
+}
+
+void Experience::restore(const nlohmann::json& saved) {
+  known_.clear();
+  for (const auto& row : saved) {
+    auto known = std::make_shared<Known>();
+    for (const auto& run : row.at(2)) known->runs.push_back({run.at(0), run.at(1), run.at(2), run.at(3)});
+    known->off = row.at(3).get<std::vector<double>>();
+    learn(*known);
+    known_[{row.at(0), row.at(1)}] = std::move(known);
+  }
 }
 
 void Experience::learn(Known& known) {
@@ -120,7 +146,7 @@ Expected Experience::expect(const View& view, const TaskView& task, const Cluste
   if (!family_of(job).empty()) {
     const auto found = known_.find({family_of(job), cluster.types[type].name});
     if (found != known_.end()) {
-      auto out = from(found->second, work_of(job), cores);
+      auto out = from(*found->second, work_of(job), cores);
       // Stated power is the same yardstick on every type; what was measured on some only is not.
       out.joules = here.idle ? by_power(out.seconds) : out.joules;
       return out;
@@ -128,7 +154,7 @@ Expected Experience::expect(const View& view, const TaskView& task, const Cluste
     std::vector<double> at_pace_one;
     for (std::uint32_t other = 0; other < cluster.types.size(); ++other)
       if (const auto ran = known_.find({family_of(job), cluster.types[other].name}); ran != known_.end())
-        at_pace_one.push_back(from(ran->second, work_of(job), cores).seconds * cluster.traits[other].pace);
+        at_pace_one.push_back(from(*ran->second, work_of(job), cores).seconds * cluster.traits[other].pace);
     if (!at_pace_one.empty()) {
       const double seconds = median(at_pace_one) / here.pace;
       return {seconds, by_power(seconds), Expected::From::related};

@@ -12,6 +12,8 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,6 +41,9 @@ class Experience {
   void saw(const View&, const Event&);  // after the view took the event
   Expected expect(const View&, const TaskView&, const Cluster&, std::uint32_t type) const;
   std::size_t runs(const std::string& family, const std::string& machine) const;
+  // All of it, exactly; models are made again.
+  nlohmann::json to_json() const;
+  void restore(const nlohmann::json&);
 
  private:
   struct Run {
@@ -57,7 +62,7 @@ class Experience {
   static Expected from(const Known&, double work, int cores);
   static double within(const Known&);
 
-  std::map<Key, Known> known_;
+  std::map<Key, std::shared_ptr<const Known>> known_;  // shared with copies: these are cheap
 };
 
 // What the task adds to an idle node in so many seconds, from the node's stated power; 0: not stated.

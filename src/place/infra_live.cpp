@@ -1,6 +1,7 @@
 #include "place/infra_live.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace tandem::place {
 namespace {
@@ -114,6 +115,18 @@ void ClassMemory::learn(const View& view, const TaskView& task, const Shares& in
   const double pace = view.nodes[static_cast<std::size_t>(task.node)].traits.pace;
   const double work = place.work > 0 ? place.work : 1;
   classes_.ran(place.family, in_use, seconds * pace * task.granted.cores / work);
+}
+
+nlohmann::json ClassMemory::to_json() const {
+  auto starts = nlohmann::json::array();
+  for (const auto& [task, shares] : at_start_) starts.push_back({task, shares.of});
+  return {{"classes", classes_.to_json()}, {"at_start", std::move(starts)}};
+}
+
+void ClassMemory::restore(const nlohmann::json& saved) {
+  classes_.restore(saved.at("classes"));
+  at_start_.clear();
+  for (const auto& row : saved.at("at_start")) at_start_[row.at(0)].of = row.at(1);
 }
 
 }  // namespace tandem::place

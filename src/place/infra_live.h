@@ -14,6 +14,7 @@
 #pragma once
 
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "event/view.h"
@@ -37,6 +38,8 @@ class ClassMemory {
   explicit ClassMemory(ThresholdOptions options = {}) : classes_(options) {}
   void saw(const View&, const Event&);  // after the view took the event
   const JobClasses& classes() const { return classes_; }
+  nlohmann::json to_json() const;
+  void restore(const nlohmann::json&);
 
  private:
   void learn(const View&, const TaskView&, const Shares& in_use);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -102,6 +103,20 @@ Shares JobClasses::fitted_thresholds(const std::string& job_class) const {
     out[resource] = std::min(highest, options_.tolerated / (options_.tolerated + spent[resource]));
   }
   return out;
+}
+
+nlohmann::json JobClasses::to_json() const {
+  auto out = nlohmann::json::object();
+  for (const auto& [job_class, runs] : runs_)
+    for (const auto& run : runs) out[job_class].push_back({run.in_use.of, run.pace});
+  return out;
+}
+
+void JobClasses::restore(const nlohmann::json& saved) {
+  runs_.clear();
+  fitted_.clear();
+  for (const auto& [job_class, runs] : saved.items())
+    for (const auto& run : runs) runs_[job_class].push_back({{run.at(0)}, run.at(1)});
 }
 
 }  // namespace tandem::place

@@ -21,6 +21,7 @@
 
 #include <deque>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "place/infra_nodes.h"
@@ -46,6 +47,8 @@ class JobClasses {
   Shares thresholds(const std::string& job_class) const;
   // The b_r; all 0 until there are enough runs.
   Shares time_spent(const std::string& job_class) const;
+  nlohmann::json to_json() const;  // what ran, exactly
+  void restore(const nlohmann::json&);
 
  private:
   struct Run {

@@ -91,6 +91,9 @@ class Ranking {
   // HEATS' scores, best first; until the next call.
   const std::vector<HeatsScore>& scores(std::uint32_t task, std::span<const std::uint32_t> allowed);
 
+  // What the last `rank` gave the type; nothing where it did not rank it. Of other policies than HEATS the sum
+  // alone.
+  HeatsScore last_score(std::uint32_t type) const;
   // All types, best first, then those refused.
   std::vector<Considered> explain(std::uint32_t task, const TaskWish&, std::span<const std::uint32_t> among,
                                   std::span<const Pool> pools);

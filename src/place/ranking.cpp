@@ -89,6 +89,15 @@ std::vector<std::uint32_t> Ranking::allowed(const TaskWish& wish,
   return out;
 }
 
+HeatsScore Ranking::last_score(std::uint32_t type) const {
+  if (policy_.heats)
+    for (const auto& scored : scores_)
+      if (scored.type == type) return scored;
+  for (std::size_t i = 0; !policy_.heats && i < candidates_.size(); ++i)
+    if (candidates_[i].type == type) return {type, sums_[i]};
+  return {type};
+}
+
 std::vector<Considered> Ranking::explain(std::uint32_t task, const TaskWish& wish,
                                          std::span<const std::uint32_t> among, std::span<const Pool> pools) {
   std::vector<Considered> out;

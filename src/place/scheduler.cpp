@@ -1,6 +1,7 @@
 #include "place/scheduler.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "place/scheduler_round.h"
 #include "place/unwanted.h"
@@ -40,8 +41,28 @@ void Scheduler::fold(const View& view, const Event& event, std::span<const Decis
   classes_.saw(view, event);
 }
 
-Explanation Scheduler::explain(const View& view, TaskId task) const {
-  return Round(policy_, seed_, {experience_, classes_.classes()}, view).explain(task);
+Explanation SchedulerKnowledge::explain(const View& view, TaskId task) const {
+  const auto own = classes;  // it keeps what it worked out
+  return Round(policy, seed, {experience, own}, view).explain(task);
+}
+
+std::optional<std::string> Scheduler::save(const View&) const {
+  return nlohmann::json{{"experience", experience_.to_json()}, {"classes", classes_.to_json()}}.dump();
+}
+
+bool Scheduler::restore(const std::string& bytes) {
+  try {
+    const auto saved = nlohmann::json::parse(bytes);
+    Experience experience;
+    auto classes = classes_;
+    experience.restore(saved.at("experience"));
+    classes.restore(saved.at("classes"));
+    experience_ = std::move(experience);
+    classes_ = std::move(classes);
+    return true;
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  }
 }
 
 }  // namespace tandem::place

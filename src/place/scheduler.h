@@ -54,6 +54,17 @@ struct Explanation {
   std::string start_note{};  // why none, or what it rests on
 };
 
+// A copy of what the scheduler knows beside the view: enough to explain, on any thread.
+struct SchedulerKnowledge {
+  place::Policy policy;
+  std::uint64_t seed = 1;
+  Experience experience;
+  JobClasses classes;
+
+  // Of a task that waits: why, and what would be best for it now.
+  Explanation explain(const View&, TaskId) const;
+};
+
 class Scheduler final : public tandem::Policy {
  public:
   // What a job asks of its machine (architecture, accelerator, labels) holds under every policy.
@@ -61,9 +72,11 @@ class Scheduler final : public tandem::Policy {
 
   std::vector<DecisionBody> step(const View&, const Event&) override;
   void fold(const View&, const Event&, std::span<const Decision>) override;
+  std::optional<std::string> save(const View&) const override;
+  bool restore(const std::string&) override;
 
-  // Of a task that waits: why, and what would be best for it now.
-  Explanation explain(const View&, TaskId) const;
+  Explanation explain(const View& view, TaskId task) const { return knowledge().explain(view, task); }
+  SchedulerKnowledge knowledge() const { return {policy_, seed_, experience_, classes_.classes()}; }
   const Experience& experience() const { return experience_; }
   const JobClasses& classes() const { return classes_.classes(); }
   const place::Policy& policy() const { return policy_; }

@@ -29,11 +29,11 @@ bool Round::place_by_infra(TaskId id, const TaskWish& wish) {
       continue;
     taken[type].push_back(here);
     if (static_cast<std::int64_t>(taken[type].size()) < wish.parts) continue;
+    start(id, {type, taken[type]});
     for (const Share& share : taken[type])
       put_there(*catalogue_, cluster_,
                 view_.nodes[static_cast<std::size_t>(cluster_.nodes[type][share.node])],
                 demands_of(view_, task(id)));
-    start(id, {type, taken[type]});
     taken.erase(type);
     started = true;
     break;
@@ -41,6 +41,21 @@ bool Round::place_by_infra(TaskId id, const TaskWish& wish) {
   for (const auto& [type, shares] : taken)
     for (const Share& share : shares) cluster_.pools[type].give_back(wish.part, share);
   return started;
+}
+
+PlacementReason Round::infra_reason(const PlacedBy& by, TaskId id, const TaskWish& wish, NodeId chosen) {
+  const auto types = ranking(id).allowed(wish, all_types_);
+  const auto nodes = judged(id);
+  std::vector<Judgement> tried;
+  std::vector<NodeId> numbers;
+  for (const std::size_t place : admitted(nodes, policy_.infra->pick.readmit)) {
+    const NodeId node = node_called(nodes[place].host);
+    const auto type = cluster_.place[static_cast<std::size_t>(node)].type;
+    if (std::find(types.begin(), types.end(), type) == types.end()) continue;
+    tried.push_back(nodes[place]);
+    numbers.push_back(node);
+  }
+  return placement_reason(by, id, wish, tried, numbers, chosen);
 }
 
 // Types that a filter refuses, whatever was observed; of the others each node, those admitted first.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <numeric>
 #include <span>
@@ -10,6 +11,7 @@
 
 #include "base/random.h"
 #include "base/text.h"
+#include "place/placement_reason.h"
 #include "place/unwanted.h"
 
 namespace tandem::place {
@@ -184,7 +186,23 @@ void Round::start(TaskId id, const Spot& spot) {
   const auto node = [&](const Share& share) { return cluster_.nodes[spot.type][share.node]; };
   Start start{id, task(id).attempt + 1, node(spot.shares.front()), wanted_of(task(id)), drop_of(id)};
   for (const Share& share : std::span(spot.shares).subspan(1)) start.more.push_back(node(share));
+  start.reason = reason(id, spot);
   out_.push_back(std::move(start));
+}
+
+// As it was before the task took its room.
+PlacementReason Round::reason(TaskId id, const Spot& spot) {
+  const auto wish = wish_of(view_, task(id));
+  auto& pool = cluster_.pools[spot.type];
+  for (const Share& share : spot.shares) pool.give_back(wish.part, share);
+  const PlacedBy by{view_, cluster_, experience_, ranking(id)};
+  auto out = policy_.infra
+                 ? infra_reason(by, id, wish, cluster_.nodes[spot.type][spot.shares.front().node])
+                 : placement_reason(by, id, wish, ranked(id, wish), spot.type);
+  if (policy_.heats) out.energy_weight = weight(id);
+  [[maybe_unused]] const bool again = pool.take_there(wish.part, spot.shares);
+  assert(again);
+  return out;
 }
 
 // What DiAS leaves out of a task: as much as its tolerated loss allows, if somebody stands above it.
@@ -284,6 +302,7 @@ void Round::conclude(TaskId id, Explanation& out) {
                        : "no node is fit for it now; it waits until one is seen to be";
   if (can || full) out.expected_start = expected_start(id);
   out.start_note = out.expected_start ? "from the run times expected of those before it"
+                   : looked_too_far_  ? "too many are before it"
                    : can || full      ? "the run time of somebody before it is not known (place.takes)"
                                       : "what others do on the nodes is not known before it is seen";
 }

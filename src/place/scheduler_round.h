@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "place/placement_reason.h"
 #include "place/scheduler.h"
 
 namespace tandem::place {
@@ -55,6 +56,7 @@ class Round {
   bool place_by_type(TaskId, const TaskWish&);
   bool alike(TaskId, TaskId) const;  // they ask for the same
   void start(TaskId, const Spot&);
+  PlacementReason reason(TaskId, const Spot&);
   double drop_of(TaskId) const;
   Resources goes_on_with(const TaskView&) const;
   std::vector<Consideration> consider_types(TaskId, const TaskWish&);
@@ -64,6 +66,7 @@ class Round {
   bool place_by_infra(TaskId, const TaskWish&);
   std::vector<Consideration> consider_nodes(TaskId, const TaskWish&);
   std::vector<Judgement> judged(TaskId);
+  PlacementReason infra_reason(const PlacedBy&, TaskId, const TaskWish&, NodeId chosen);
   NodeId node_called(const std::string& host) const { return hosts_.at(host); }
   // Preemption (scheduler_moves.cpp)
   bool make_room(TaskId);  // false: there is none to be made
@@ -76,6 +79,8 @@ class Round {
   bool may_pass(TaskId, const Spot&);
   double left(TaskId) const;  // seconds until it ends, as predicted
   std::optional<Seconds> expected_start(TaskId);
+  static constexpr int kMostTries = 2000;  // beyond, an answer would take long and say little
+  bool looked_too_far_ = false;
   void consider_move(TaskId);
 
   const place::Policy& policy_;

@@ -13,7 +13,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "server/api.h"
+#include "server/archive.h"
 #include "server/http/http_server.h"
+#include "server/read_api.h"
+#include "server/snapshot_keeper.h"
 #include "tune/train.h"
 #include "tune/tune.h"
 
@@ -23,6 +26,10 @@ using namespace app;
 namespace {
 
 using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kPublishEvery{20}, kKnowledgeEvery{1000};
+constexpr int kReaders = 3;
 
 Seconds wall() {
   return {std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
@@ -130,21 +137,31 @@ class Daemon::Impl {
     if (hosted_.gpus)
       for (const auto& note : hosted_.gpus->notes()) log_.warning("GPUs", {{"note", note}});
     auto policies = app::policies_of(run_);
-    const auto& scheduler = static_cast<const place::Scheduler&>(*policies.back());
+    scheduler_ = static_cast<const place::Scheduler*>(policies.back().get());
     loop_.emplace(control::Ports{*hosted_.world, *journal_, hosted_.sensor.get(), &reporter_},
                   std::move(policies));
-    loop_->open();
+    keeper_.emplace(wish.folder, log_);
+    loop_->open(keeper_->newest());
     check_nodes();
-    listen(store, wish.folder, scheduler);
+    archivist_.emplace(store, run_.id, options_.archive_after);
+    publish();
+    listen(store, wish.folder);
   }
 
   void serve() {
     loop_->serve([this] {
       http_->answer_pending();
+      const bool archives = archivist_->work(*loop_, published_.get()->scheduler);
+      publish_when_due();
+      if (archives)
+        hosted_.interrupt();  // there may be more
+      else
+        keeper_->keep_when_due(*loop_);
       return !stopping_.load();
     });
     log_.info("server stops", {{"run", run_.id}});
     http_->stop();
+    keeper_->keep_now(*loop_);
   }
 
   void stop() {
@@ -168,16 +185,42 @@ class Daemon::Impl {
                         options_.name, node.name));
   }
 
-  void listen(store::Store& store, const std::filesystem::path& folder, const place::Scheduler& scheduler) {
+  // What readers see from now on. What was learnt changes slowly and is copied whole, so less often.
+  void publish() {
+    const auto began = Clock::now();
+    const auto before = published_.get();
+    auto next = std::make_shared<Published>(Published{loop_->view(), before ? before->scheduler : nullptr});
+    if (!before || began >= knowledge_due_) {
+      next->scheduler = std::make_shared<place::SchedulerKnowledge>(scheduler_->knowledge());
+      knowledge_due_ = due_after(began, kKnowledgeEvery);
+    }
+    published_.publish(std::move(next));
+    publish_due_ = due_after(began, kPublishEvery);
+  }
+
+  void publish_when_due() {
+    if (loop_->view().events != published_.get()->view.events && Clock::now() >= publish_due_) publish();
+  }
+
+  // So seldom that it takes a twentieth of the time at most.
+  static Clock::time_point due_after(Clock::time_point began, Clock::duration every) {
+    const auto took = Clock::now() - began;
+    return began + std::max(every, 20 * took);
+  }
+
+  void listen(store::Store& store, const std::filesystem::path& folder) {
     ServerOptions options;
     options.tcp = options_.listen;
     options.socket = socket_file(store, options_.name);
     options.wake = hosted_.interrupt;
-    http_.emplace(std::move(options),
-                  make_router({*loop_, store, run_.id, options_.world.world, hosted_.world->capabilities(),
-                               options_.policy, folder, scheduler, hosted_.gpus.get(), options_.catalogue,
-                               log_, metrics_, wall()}),
-                  Token::load_or_create(token_file(store)), log_, metrics_);
+    options.readers = kReaders;
+    Router router;
+    add_changes(router, {*loop_, store, options_.world.world, hosted_.world->capabilities(), hosted_.gpus.get(),
+                         options_.catalogue, log_, [this] { publish(); }});
+    add_reads(router, {published_, store.folder(), run_, options_.world.world, options_.policy, folder, metrics_,
+                       wall()});
+    http_.emplace(std::move(options), std::move(router), Token::load_or_create(token_file(store)), log_,
+                  metrics_);
     json addresses = json::array();
     for (const auto& address : http_->addresses()) addresses.push_back(text(address));
     log_.info("server is up", {{"run", run_.id},
@@ -185,7 +228,8 @@ class Daemon::Impl {
                                {"policy", options_.policy},
                                {"listens", addresses},
                                {"nodes", loop_->view().nodes.size()},
-                               {"jobs", loop_->view().jobs.size()}});
+                               {"jobs", loop_->view().jobs.size()},
+                               {"archived", loop_->view().jobs.size() - loop_->view().jobs.present()}});
   }
 
   const DaemonOptions options_;
@@ -197,6 +241,11 @@ class Daemon::Impl {
   Reporter reporter_;
   HostedWorld hosted_;
   std::optional<control::Loop> loop_;
+  const place::Scheduler* scheduler_ = nullptr;  // the loop's
+  Publisher published_;
+  Clock::time_point publish_due_{}, knowledge_due_{};
+  std::optional<Archivist> archivist_;
+  std::optional<SnapshotKeeper> keeper_;
   std::optional<HttpServer> http_;
   std::atomic<bool> stopping_{false};
 };

@@ -5,8 +5,10 @@
 // gentle stop only closes the door first: programs that run are ended with it and go on from their
 // checkpoints when it is back (in the local world; Slurm's are found again).
 //
-// One thread does the scheduling and answers questions in between (HttpServer::answer_pending); the HTTP
-// server has one of its own.
+// One thread does the scheduling and, in between, what is asked to be changed (HttpServer::answer_pending). The
+// HTTP server has one of its own, and some that answer what is only read, from copies of the view that are
+// published after commits (published.h): reading never waits for scheduling. Jobs that ended a while ago are
+// archived (archive.h), so that a server can live long.
 #pragma once
 
 #include <filesystem>
@@ -32,6 +34,7 @@ struct DaemonOptions {
   app::WorldWish world{};
   Catalogue catalogue{};
   Level log_from = Level::info;
+  std::optional<Seconds> archive_after = Seconds{7 * 86400.0};  // their end, jobs are archived; none: never
 };
 
 // Where the server of a name listens, and what lets others change something.

@@ -55,10 +55,12 @@ class SqliteJournal final : public control::Journal {
     transaction.commit();
   }
 
-  void replay(const std::function<void(Entry&&)>& each) override {
-    auto query = database_.prepare("SELECT number, body FROM journal WHERE run = ? ORDER BY number");
-    query.bind(1, run_);
-    std::int64_t expected = 1;
+  void replay(const std::function<void(Entry&&)>& each) override { replay_from(1, each); }
+
+  void replay_from(std::int64_t first, const std::function<void(Entry&&)>& each) override {
+    auto query = database_.prepare("SELECT number, body FROM journal WHERE run = ? AND number >= ? ORDER BY number");
+    query.bind(1, run_).bind(2, first);
+    std::int64_t expected = first;
     while (query.step()) {
       const std::int64_t number = query.integer(0);
       if (number != expected++)

@@ -52,6 +52,11 @@ constexpr std::array kMigrations{
          run INTEGER NOT NULL REFERENCES run(number) ON DELETE CASCADE, job INTEGER NOT NULL,
          body TEXT NOT NULL, PRIMARY KEY(run, job));
        CREATE TABLE fitted(name TEXT PRIMARY KEY, body TEXT NOT NULL);)",
+    // Of servers: jobs that were archived, as they were then.
+    R"(CREATE TABLE archived(
+         run INTEGER NOT NULL REFERENCES run(number) ON DELETE CASCADE, job INTEGER NOT NULL, name TEXT NOT NULL,
+         state TEXT NOT NULL, row TEXT NOT NULL, whole TEXT NOT NULL, PRIMARY KEY(run, job));
+       CREATE INDEX archived_by_name ON archived(run, name, job);)",
 };
 
 [[noreturn]] void cannot_be_made(const fs::path& folder, int error) {

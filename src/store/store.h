@@ -62,6 +62,19 @@ struct Prediction {
   std::string body;
 };
 
+// A job of a server that was archived; row and whole are JSON, the writer's own business.
+struct ArchivedJob {
+  std::int64_t job = 0;
+  std::string name, state, row, whole;
+};
+
+// Which of them: newest first, or oldest first where `after` is given.
+struct ArchivedQuery {
+  std::optional<std::int64_t> before{}, after{};
+  std::string state{};  // "": any
+  std::int64_t limit = 1000;
+};
+
 class Store {
  public:
   // Creates the folder, for its owner alone, and brings an older store up to date. A folder that is there keeps
@@ -102,6 +115,11 @@ class Store {
   std::vector<std::string> past_programs();                   // by name
   void keep_prediction(const std::string& run, std::int64_t job, const std::string& body);
   std::vector<Prediction> predictions();                       // newest first
+  // Archived jobs (archived.cpp). Written before the journal says so: one that is there twice is the journal's.
+  void keep_archived(const std::string& run, const std::vector<ArchivedJob>&);
+  std::vector<ArchivedJob> archived(const std::string& run, const ArchivedQuery&);  // without `whole`
+  std::optional<ArchivedJob> archived_job(const std::string& run, std::int64_t job);
+  std::optional<std::int64_t> archived_called(const std::string& run, const std::string& name);  // the newest
   std::optional<std::string> fitted(const std::string& name);  // a model that was kept
   void keep_fitted(const std::string& name, const std::string& body);
 

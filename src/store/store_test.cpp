@@ -342,7 +342,7 @@ TEST_F(StoreTest, AStoreOfTheFirstVersionIsBroughtUpToDate) {
   }
   {
     Database database(file());
-    database.execute("DROP TABLE folded; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
+    database.execute("DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
     database.execute("DROP TABLE knowledge");
     database.execute("PRAGMA user_version=1");
   }
@@ -360,12 +360,43 @@ TEST_F(StoreTest, AStoreOfTheSecondVersionLearnsToKeepPastRuns) {
   }
   {
     Database database(file());
-    database.execute("DROP TABLE folded; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
+    database.execute("DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
     database.execute("PRAGMA user_version=2");
   }
   auto store = open();
   ASSERT_EQ(store.unfolded().size(), 1U);  // runs from before are folded too
   EXPECT_EQ(store.unfolded()[0].id, id);
+}
+
+TEST(Store, ArchivedJobsAreFoundByNumberNameStateAndPage) {
+  const platform::TemporaryFolder folder("tandem-store-test");
+  Store store(folder.path());
+  const auto run = store.create_run("serve", "main", "{}", Seconds{1}).id;
+  const auto other = store.create_run("serve", "other", "{}", Seconds{2}).id;
+  std::vector<ArchivedJob> jobs;
+  for (int i = 0; i < 10; ++i)
+    jobs.push_back({i, i % 2 ? "odd" : "even", i < 5 ? "finished" : "failed", "row" + std::to_string(i), "all"});
+  store.keep_archived(run, jobs);
+  store.keep_archived(run, jobs);  // the server was killed in between
+  const auto numbers = [&](const ArchivedQuery& query) {
+    std::vector<std::int64_t> out;
+    for (const auto& job : store.archived(run, query)) out.push_back(job.job);
+    return out;
+  };
+  using Numbers = std::vector<std::int64_t>;
+  EXPECT_EQ(numbers({}).size(), 10U);
+  EXPECT_EQ(numbers({.limit = 2}), (Numbers{9, 8}));
+  EXPECT_EQ(numbers({.before = 3, .limit = 2}), (Numbers{2, 1}));
+  EXPECT_EQ(numbers({.after = 3, .limit = 2}), (Numbers{4, 5}));
+  EXPECT_EQ(numbers({.state = "finished", .limit = 2}), (Numbers{4, 3}));
+  EXPECT_EQ(store.archived_job(run, 4)->row, "row4");
+  EXPECT_EQ(store.archived_job(run, 4)->whole, "all");
+  EXPECT_FALSE(store.archived_job(run, 10));
+  EXPECT_EQ(store.archived_called(run, "even"), 8);
+  EXPECT_FALSE(store.archived_called(run, "neither"));
+  EXPECT_TRUE(store.archived(other, {}).empty());
+  store.remove(run);
+  EXPECT_FALSE(store.archived_job(run, 4));
 }
 
 }  // namespace

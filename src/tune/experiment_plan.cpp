@@ -123,7 +123,7 @@ Plan plan_of(const spec::Experiment& job) {
 }
 
 // Each process on the first node that still has room; ranks of a task on nodes of their own.
-std::string why_never(const PlannedRun& run, const std::vector<NodeView>& nodes) {
+std::string why_never(const PlannedRun& run, const IdTable<NodeView>& nodes) {
   std::vector<Resources> left;
   for (const auto& node : nodes) left.push_back(node.largest);
   for (int job = 0; job < run.jobs; ++job) {

@@ -39,6 +39,6 @@ std::vector<stats::DesignFactor> factors_of(const spec::Experiment&);
 Plan plan_of(const spec::Experiment&);
 
 // Why the run can never be started whole on these nodes, were they empty; "" where it can.
-std::string why_never(const PlannedRun&, const std::vector<NodeView>&);
+std::string why_never(const PlannedRun&, const IdTable<NodeView>&);
 
 }  // namespace tandem::tune

@@ -19,6 +19,8 @@ namespace tandem::tune {
 class TrainController final : public Policy {
  public:
   std::vector<DecisionBody> step(const View&, const Event&) override;
+  std::optional<std::string> save(const View&) const override { return ""; }  // all it knows is in the view
+  bool restore(const std::string& state) override { return state.empty(); }
 };
 
 }  // namespace tandem::tune

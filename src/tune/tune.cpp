@@ -1,5 +1,7 @@
 #include "tune/tune.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "tune/tuning.h"
 
@@ -32,8 +34,14 @@ Tuning* TuneController::of(const View& view, const Event& event) {
   return found == jobs_.end() ? nullptr : found->second.get();
 }
 
+void TuneController::forget_archived(const Event& event) {
+  if (const auto* archived = std::get_if<JobsArchived>(&event.body))
+    for (const JobId id : archived->jobs) jobs_.erase(id);
+}
+
 std::vector<DecisionBody> TuneController::step(const View& view, const Event& event) {
   std::vector<DecisionBody> out;
+  forget_archived(event);
   if (const auto* submitted = std::get_if<JobSubmitted>(&event.body)) {
     if (!is_search(*submitted)) return out;
     try {
@@ -61,6 +69,7 @@ std::vector<DecisionBody> TuneController::step(const View& view, const Event& ev
 }
 
 void TuneController::fold(const View& view, const Event& event, std::span<const Decision> decisions) {
+  forget_archived(event);
   if (const auto* submitted = std::get_if<JobSubmitted>(&event.body); submitted && is_search(*submitted)) {
     try {
       jobs_[submitted->job] = std::make_unique<Tuning>(submitted->job, view);
@@ -70,6 +79,15 @@ void TuneController::fold(const View& view, const Event& event, std::span<const 
     }
   }
   for (auto& [id, tuning] : jobs_) tuning->remember(view, event, decisions);
+}
+
+std::optional<std::string> TuneController::save(const View& view) const {
+  const auto alive = [&](TaskId task) { return view.tasks[static_cast<std::size_t>(task)].alive; };
+  for (const auto& [id, tuning] : jobs_) {
+    const auto& job = view.jobs[static_cast<std::size_t>(id)];
+    if (job.state == JobState::running || std::any_of(job.tasks.begin(), job.tasks.end(), alive)) return std::nullopt;
+  }
+  return "";
 }
 
 }  // namespace tandem::tune

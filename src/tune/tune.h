@@ -32,9 +32,13 @@ class TuneController final : public Policy {
   ~TuneController() override;
   std::vector<DecisionBody> step(const View&, const Event&) override;
   void fold(const View&, const Event&, std::span<const Decision>) override;
+  // Nothing between searches; while one is under way its state is its history.
+  std::optional<std::string> save(const View&) const override;
+  bool restore(const std::string& state) override { return state.empty(); }
 
  private:
   Tuning* of(const View&, const Event&);
+  void forget_archived(const Event&);
 
   std::map<JobId, std::unique_ptr<Tuning>> jobs_;
 };

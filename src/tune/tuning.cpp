@@ -67,7 +67,7 @@ spec::Space search_space(const spec::TuneJob& job, const NodeView& node) {
 }
 
 Tuning::Tuning(JobId id, const View& view)
-    : id_(id), job_(*view.jobs[static_cast<std::size_t>(id)].as<spec::TuneJob>()), known_(view.known) {
+    : id_(id), job_(*view.jobs[static_cast<std::size_t>(id)].as<spec::TuneJob>()), known_(view.known.values()) {
   if (view.nodes.empty()) throw UserError("there is no machine to tune on");
   // Of several nodes the largest sets what a trial may be given.
   node_ = *std::max_element(view.nodes.begin(), view.nodes.end(), [](const NodeView& a, const NodeView& b) {

@@ -134,6 +134,47 @@ class Serve(ServerCase):
         run = self.runs()[0]["id"]
         self.assertIn("every decision the same", self.tandem("show", run, "--verify").stdout)
 
+    def test_jobs_that_ended_are_archived_and_stay_visible(self):
+        arguments = ("--nodes", self.nodes, "--no-port", "--archive-after", "0s")
+        server = self.serve(*arguments)
+        command = json.dumps([SPEAKER, "--sleep-ms", "5"])
+        tune = self.submit(f"kind: tune\nname: search\nprogram: {{command: {command}}}\nhyper: {{x: {{choice: [1, 2]}}}}\n"
+                           "search: {algorithm: random, trials: 2, max_epochs: 2}\nobjective: {maximise: value}\nsystem: {cores: 1}\n")
+        plain = self.submit(self.plain("echo", "some words"))
+        waits = self.submit(self.plain("true", extra="place: {labels: nowhere}"))
+        self.until(lambda: self.ask("GET", "/v1/status")[1]["archived"] == 2)
+        self.archived_jobs_are_seen(tune, plain, waits)
+        server.kill()
+        server.wait()
+        server = self.serve(*arguments)
+        self.archived_jobs_are_seen(tune, plain, waits)
+        server.send_signal(signal.SIGTERM)
+        self.assertEqual(server.wait(60), 0)
+        self.assertIn("search", self.tandem("show", "last").stdout)
+        self.assertEqual(self.json("show", f"main/{tune}")["state"], "finished")
+        self.serve(*arguments)  # from a snapshot now
+        self.archived_jobs_are_seen(tune, plain, waits)
+        self.assertEqual(self.submit(self.plain("true")), waits + 1)
+        self.assertIn("every decision the same", self.tandem("show", self.runs()[0]["id"], "--verify").stdout)
+
+    def archived_jobs_are_seen(self, tune, plain, waits):
+        _, page = self.ask("GET", "/v1/jobs")
+        self.assertEqual([(job["job"], job["state"], job.get("archived", False)) for job in page["jobs"][:3]],
+                         [(tune, "finished", True), (plain, "finished", True), (waits, "queued", False)])
+        self.assertEqual([job["job"] for job in self.ask("GET", "/v1/jobs?limit=1&before=2")[1]["jobs"]], [plain])
+        after = self.ask("GET", "/v1/jobs?limit=1&after=0")[1]
+        self.assertEqual(([job["job"] for job in after["jobs"]], after["more"]), ([plain], True))
+        self.assertEqual([job["job"] for job in self.ask("GET", "/v1/jobs?state=finished&last=1")[1]["jobs"]], [plain])
+        self.assertEqual(self.job("search")["job"], tune)
+        self.assertEqual(len(self.job(tune)["tasks"]), 2)
+        self.assertEqual(self.ask("GET", f"/v1/jobs/{tune}/result")[1]["state"], "finished")
+        self.assertEqual(len(self.ask("GET", f"/v1/jobs/{tune}/trials")[1]["trials"]), 2)
+        self.assertIn("why attempt 1 was put on", self.tandem("explain", plain).stdout)
+        self.assertIn("some words", self.tandem("output", plain).stdout)
+        self.assertIn("some words", self.tandem("logs", f"main/{plain}").stdout)
+        self.assertIn("finished", self.tandem("queue", "--all").stdout)
+        self.assertIn("is over", self.tandem("cancel", plain, code=2).stderr)
+
     def test_a_gentle_stop_keeps_jobs_and_removes_the_socket(self):
         server = self.serve("--nodes", self.nodes, "--no-port")
         job = self.submit(self.plain("sleep", "1000"))

@@ -40,6 +40,23 @@ std::future<Answer> later(const Address& address, const std::string& target) {
   return std::async(std::launch::async, [=] { return HttpClient(address).get(target); });
 }
 
+TEST(AnswerPending, ReadersAnswerWhileTheOwnerIsBusyAndChangesWaitForIt) {
+  Owner owner;
+  Rig rig({}, [&](ServerOptions& options, Router& routes) {
+    options.wake = owner.wake();
+    options.readers = 2;
+    routes.add("GET", "/v1/read", Need::read, [](const Request&) { return json_response({{"read", true}}); });
+    routes.add("GET", "/v1/changed", Need::change, [](const Request&) { return json_response({{"done", 1}}); });
+  });
+  for (int i = 0; i < 20; ++i)  // nobody calls answer_pending()
+    EXPECT_EQ(HttpClient(i % 2 ? rig.tcp() : rig.socket()).get("/v1/read").body, "{\"read\":true}\n");
+  EXPECT_EQ(owner.woken(), 0);
+  auto change = later(rig.socket(), "/v1/changed");
+  ASSERT_TRUE(owner.wait_for(1));
+  rig.server->answer_pending();
+  EXPECT_EQ(change.get().body, "{\"done\":1}\n");
+}
+
 TEST(AnswerPending, TheOwnersThreadAnswers) {
   Owner owner;
   const auto here = std::this_thread::get_id();

@@ -193,7 +193,8 @@ void Connection::ask_owner() {
   timer_.async_wait([self = shared_from_this()](error_code error) {
     if (!error && self->question_) self->no_answer(self->question_->claim());
   });
-  asio::post(hub_.questions, [&hub = hub_, id = id_, question = question_] {
+  const bool by_readers = hub_.has_readers && question_->admitted.route->need == Need::read;
+  asio::post(by_readers ? hub_.reads : hub_.questions, [&hub = hub_, id = id_, question = question_] {
     if (!question->claim()) return;
     Response response = hub.service.handle(question->admitted);
     asio::post(hub.io, [&hub, id, answer = std::move(response)]() mutable {
@@ -201,7 +202,7 @@ void Connection::ask_owner() {
       if (found != hub.asking.end()) found->second->answered(std::move(answer));
     });
   });
-  hub_.wake();
+  if (!by_readers) hub_.wake();
 }
 
 void Connection::no_answer(bool never_ran) {

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <cassert>
@@ -76,6 +77,7 @@ class HttpServer::Impl {
  private:
   void open(const Address&, mode_t);
   void run();
+  void read();
   void wait_at(Door&);
   void accept_at(Door&);
   bool cannot_accept(Door&, int error);
@@ -90,6 +92,8 @@ class HttpServer::Impl {
   std::uint64_t next_id_ = 1;
   bool answering_ = false;  // the owner's thread runs handlers
   std::thread thread_;
+  asio::executor_work_guard<asio::io_context::executor_type> reads_to_come_{hub_.reads.get_executor()};
+  std::vector<std::thread> readers_;
 };
 
 HttpServer::Impl::Impl(ServerOptions options, Router router, Token token, Log& log, Metrics& metrics)
@@ -98,6 +102,7 @@ HttpServer::Impl::Impl(ServerOptions options, Router router, Token token, Log& l
                metrics),
       hub_(service_, possible(options.limits, log)) {
   hub_.wake = std::move(options.wake);
+  hub_.has_readers = options.readers > 0;
   if (options.tcp) open(*options.tcp, 0);
   Address socket;
   socket.socket = options.socket;
@@ -108,6 +113,7 @@ HttpServer::Impl::Impl(ServerOptions options, Router router, Token token, Log& l
   sigfillset(&every_signal);
   pthread_sigmask(SIG_SETMASK, &every_signal, &before);
   thread_ = std::thread([this] { run(); });
+  for (int i = 0; i < options.readers; ++i) readers_.emplace_back([this] { read(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -127,6 +133,17 @@ void HttpServer::Impl::run() {
       return;
     } catch (const std::exception& error) {  // no memory for one client: the others go on
       log_.error("a connection failed", {{"why", error.what()}});
+    }
+  }
+}
+
+void HttpServer::Impl::read() {
+  for (;;) {
+    try {
+      hub_.reads.run();
+      return;
+    } catch (const std::exception& error) {  // no memory for an answer: its client is told that it took too long
+      log_.error("an answer failed", {{"why", error.what()}});
     }
   }
 }
@@ -225,6 +242,9 @@ void HttpServer::Impl::stop() {
   if (hub_.wake) answer_pending();
   asio::post(hub_.io, [this] { begin_stop(); });
   thread_.join();
+  hub_.reads.stop();
+  for (auto& reader : readers_) reader.join();
+  readers_.clear();
   log_.info("stopped");
 }
 

@@ -2,13 +2,16 @@
 //
 // One thread of its own does all reading and writing (Boost.Beast on epoll), so no client can hold up
 // another: each has whole times for its head, body and answer (limits.h), and where there are too many, those
-// waited for longest make room. Handlers run on one thread, never two at a time, and need no locks:
+// waited for longest make room. Handlers run on one thread, never two at a time, and need no locks, but for
+// those of `readers`:
 //   - with `wake`, on the owner's thread, inside answer_pending(). `wake` is called on the server's thread
 //     when there is something to answer (a World::interrupt, say). Questions are answered in their order.
 //     At most 64 a call, so that a crowd cannot keep the owner from its own work: `wake` is called again
 //     then. One that is not taken up within limits.handler_time is answered 503 and then never run; one that
 //     is being run by then is answered 503 that says so.
-//   - without it, on the server's own thread: for handlers that only look something up.
+//   - with `readers`, those of routes that only read run on as many threads beside, several at a time: they
+//     never wait for the owner, and must be safe to run beside it and each other;
+//   - without `wake`, on the server's own thread: for handlers that only look something up.
 // A handler that throws is an answer (http_message.h). The server never changes the process' limits: with
 // too few file descriptors for limits.connections it uses what there are, and logs it.
 //
@@ -38,6 +41,7 @@ struct ServerOptions {
   std::vector<std::string> host_names;  // beside localhost, what a browser here may call us
   Limits limits;
   std::function<void()> wake;
+  int readers = 0;  // threads for routes that only read (Need::read); 0: they are the owner's, as the others
 };
 
 class HttpServer {

@@ -2,7 +2,7 @@
 // keeps books (log and metrics).
 //
 // Whoever may not ask is told so before a byte of the body is taken. What a handler throws becomes an answer.
-// admit() and record() are called by the server's thread, handle() by the one thread that handlers run on.
+// admit() and record() are called by the server's thread, handle() by the threads that handlers run on.
 #pragma once
 
 #include <string>

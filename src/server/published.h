@@ -1,0 +1,34 @@
+// What readers see: the view as of a commit, and what the scheduler had learnt by then. The loop's thread
+// publishes, any number of others read; none waits for another.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "event/view.h"
+#include "place/scheduler.h"
+
+namespace tandem::server {
+
+struct Published {
+  View view;
+  std::shared_ptr<const place::SchedulerKnowledge> scheduler;
+};
+
+class Publisher {
+ public:
+  void publish(std::shared_ptr<const Published> next) {
+    const std::lock_guard lock(mutex_);
+    now_.swap(next);  // the last one is let go outside of the lock
+  }
+  std::shared_ptr<const Published> get() const {
+    const std::lock_guard lock(mutex_);
+    return now_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Published> now_;
+};
+
+}  // namespace tandem::server

@@ -1,0 +1,316 @@
+#include "server/read_api.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "app/job_json.h"
+#include "app/job_view.h"
+#include "app/results.h"
+#include "app/runs.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "place/placement_reason.h"
+#include "platform/descriptor.h"
+#include "server/archive.h"
+#include "server/http/json_body.h"
+
+namespace tandem::server {
+
+using namespace app;
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kDefaultLimit = 500, kMostListed = 10'000;
+constexpr off_t kTail = 64 * 1024;
+constexpr int kFoldsAtOnce = 2;
+
+std::size_t number(const std::string& text) {
+  std::size_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw Refusal(400, fmt::format("'{}' is no number", printable(text, 40)));
+  return out;
+}
+
+// The last kTail bytes; nothing where nothing was printed yet. A task's file is a task's: it is not followed
+// elsewhere, and never waited for.
+Response tail_of(const std::filesystem::path& file) {
+  Response out;
+  out.content_type = "text/plain; charset=utf-8";
+  platform::Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat about {};
+  if (!in || ::fstat(in.get(), &about) != 0 || !S_ISREG(about.st_mode)) return out;
+  const off_t from = std::max<off_t>(0, about.st_size - kTail);
+  std::string bytes(static_cast<std::size_t>(about.st_size - from), '\0');
+  const ssize_t got = ::pread(in.get(), bytes.data(), bytes.size(), from);
+  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  out.body = std::move(bytes);
+  return out;
+}
+
+// Which jobs are listed, as the query says it.
+struct Asked {
+  std::string state{};
+  std::size_t limit = kDefaultLimit;
+  std::optional<std::int64_t> before{}, after{};
+
+  explicit Asked(const Request& request) {
+    for (const auto& [key, value] : request.query)
+      if (key == "state")
+        state = value;
+      else if (key == "limit" || key == "last")
+        limit = number(value);
+      else if (key == "before")
+        before = static_cast<std::int64_t>(std::min<std::size_t>(number(value), INT32_MAX));
+      else if (key == "after")
+        after = static_cast<std::int64_t>(std::min<std::size_t>(number(value), INT32_MAX));
+      else
+        throw Refusal(400, fmt::format("there is no '{}' to ask jobs by: use state, limit, before and after",
+                                       printable(key, 40)));
+    if (limit > kMostListed)
+      throw Refusal(400, fmt::format("at most {} jobs are told at once: go on with after or before", kMostListed));
+  }
+  bool wants(const View& view, const JobView& job) const {
+    return state.empty() || (state == "open" ? job.state == JobState::running : state_of(view, job) == state);
+  }
+  bool wants_archived() const {
+    return state.empty() || state == "finished" || state == "stopped" || state == "failed";
+  }
+};
+
+class ReadApi {
+ public:
+  explicit ReadApi(const ReadParts& parts) : parts_(parts) {}
+
+  // A page of jobs, oldest first: the newest ones, those before one, or those after one.
+  Response list(const Request& request) const {
+    const Asked asked(request);
+    const auto now = parts_.published.get();
+    const View& view = now->view;
+    std::map<std::int64_t, json> rows;
+    const auto full = [&] { return rows.size() > asked.limit; };  // one more says that there are more
+    if (asked.after) {
+      for (auto job = view.jobs.from(static_cast<std::size_t>(*asked.after + 1));
+           job != view.jobs.end() && !full() && job->id < asked.before.value_or(INT64_MAX); ++job)
+        if (asked.wants(view, *job)) rows[job->id] = job_json(view, *job);
+    } else {
+      auto job = view.jobs.rbegin();
+      if (asked.before)
+        job = std::make_reverse_iterator(view.jobs.from(static_cast<std::size_t>(*asked.before)));
+      for (; job != view.jobs.rend() && !full(); ++job)
+        if (asked.wants(view, *job)) rows[job->id] = job_json(view, *job);
+    }
+    if (asked.wants_archived() && archived_count(view) > 0)
+      for (auto& job : store().archived(parts_.run.id, {asked.before, asked.after, asked.state,
+                                                        static_cast<std::int64_t>(asked.limit) + 1}))
+        if (!view.jobs.contains(job.job)) rows[job.job] = parsed(job.row);
+    const bool more = rows.size() > asked.limit;
+    while (rows.size() > asked.limit) rows.erase(asked.after ? std::prev(rows.end()) : rows.begin());
+    json jobs = json::array();
+    for (auto& [id, row] : rows) jobs.push_back(std::move(row));
+    return json_response(
+        {{"jobs", std::move(jobs)}, {"all", view.jobs.size()}, {"more", more}, {"now", view.now.value}});
+  }
+
+  Response show(const Request& request) const {
+    const auto now = parts_.published.get();
+    const auto found = find(*now, request);
+    if (found.job) return json_response(whole_job_json(now->view, *found.job));
+    auto whole = parsed(found.archived->whole);
+    whole.erase("explained");
+    return json_response(whole);
+  }
+
+  Response explain(const Request& request) const {
+    const auto now = parts_.published.get();
+    const auto found = find(*now, request);
+    json out = found.job ? job_json(now->view, *found.job) : parsed(found.archived->row);
+    const auto told = found.job ? explained(*now, *found.job) : parsed(found.archived->whole).at("explained");
+    if (told.is_null())
+      throw Refusal(409, fmt::format("job {} never asked to run: {}", out["job"].dump(),
+                                     out["reason"].get<std::string>()));
+    out.update(told);
+    return json_response(out);
+  }
+
+  Response output(const Request& request) const {
+    const auto now = parts_.published.get();
+    const auto found = find(*now, request);
+    std::vector<TaskId> tasks;
+    if (found.job) tasks = found.job->tasks;
+    if (found.archived)
+      for (const auto& task : parsed(found.archived->whole)["tasks"]) tasks.push_back(task["task"]);
+    if (tasks.empty()) throw Refusal(404, "it printed nothing: it never ran");
+    return tail_of(TaskFolders(parts_.folder).output_of(tasks.front()));
+  }
+
+  // What it came to, as `tandem show --json -` says it of a run.
+  Response result(const Request& request) const {
+    const auto job = job_run(request);
+    return json_response(result_json(job.run, job.view, job.folders));
+  }
+
+  // A list with one object a trial; of a training its one task.
+  Response trials(const Request& request) const {
+    const auto job = job_run(request);
+    const auto result = result_json(job.run, job.view, job.folders);
+    return json_response({{"trials", result.contains("trials") ? result["trials"] : json::array({result})}});
+  }
+
+  Response trial_log(const Request& request) const {
+    const auto job = job_run(request);
+    const auto trial = number(request.parameters.at("trial"));
+    if (trial >= job.view.tasks.size())
+      throw Refusal(
+          404, fmt::format("job {} has no trial {}: it has {}", job.run.id, trial, job.view.tasks.size()));
+    return tail_of(job.folders.output_of(static_cast<TaskId>(trial)));
+  }
+
+  Response nodes(const Request&) const {
+    const auto now = parts_.published.get();
+    json out = json::array();
+    for (const auto& node : now->view.nodes) out.push_back(node_json(now->view, node));
+    return json_response({{"nodes", std::move(out)}});
+  }
+
+  Response status(const Request&) const {
+    const auto now = parts_.published.get();
+    return json_response({{"run", parts_.run.id},
+                          {"world", parts_.world},
+                          {"policy", parts_.policy},
+                          {"pid", ::getpid()},
+                          {"started", parts_.started.value},
+                          {"now", now->view.now.value},
+                          {"events", now->view.events},
+                          {"jobs", jobs_by_state(now->view)},
+                          {"archived", archived_count(now->view)},
+                          {"nodes", now->view.nodes.size()}});
+  }
+
+  Response metrics(const Request&) const {
+    const auto now = parts_.published.get();
+    for (const auto& [state, count] : jobs_by_state(now->view))
+      parts_.metrics.gauge("tandem_jobs", "Jobs of this server by state", {{"state", state}})
+          .set(static_cast<double>(count));
+    double cores = 0, free = 0, up = 0, gpus = 0, free_gpus = 0;
+    for (const auto& node : now->view.nodes) {
+      cores += node.capacity.cores, free += std::max(0, node.free_cores);
+      gpus += node.capacity.gpus, free_gpus += std::max(0, node.free_gpus);
+      up += node.capacity.cores > 0;
+    }
+    const auto set = [&](const char* name, const char* help, double value) {
+      parts_.metrics.gauge(name, help).set(value);
+    };
+    set("tandem_nodes_up", "Nodes that can run something", up);
+    set("tandem_cores", "Cores of the nodes that are up", cores);
+    set("tandem_cores_free", "Of these, free", free);
+    set("tandem_gpus", "GPUs of the nodes that are up", gpus);
+    set("tandem_gpus_free", "Of these, free", free_gpus);
+    set("tandem_events", "Events in the journal", static_cast<double>(now->view.events));
+    set("tandem_jobs_archived", "Jobs that ended and were archived", static_cast<double>(archived_count(now->view)));
+    Response out;
+    out.content_type = Metrics::kContentType;
+    out.body = parts_.metrics.text();
+    return out;
+  }
+
+ private:
+  // One of them.
+  struct Found {
+    const JobView* job = nullptr;  // of what was published
+    std::optional<store::ArchivedJob> archived{};
+  };
+
+  store::Store store() const { return store::Store(parts_.store); }
+
+  static json parsed(const std::string& text) {
+    auto out = json::parse(text, nullptr, false);
+    if (out.is_discarded()) throw SystemError("an archived job is damaged in the store");
+    return out;
+  }
+
+  static std::int64_t archived_count(const View& view) {
+    std::int64_t sum = 0;
+    for (const auto& [state, count] : view.archived) sum += count;
+    return sum;
+  }
+
+  Found find(const Published& now, const Request& request) const {
+    const std::string& written = request.parameters.at("job");
+    const auto& jobs = now.view.jobs;
+    Found out;
+    std::optional<std::int64_t> archived = job_number(written);
+    if (archived) {
+      if (jobs.contains(*archived)) out.job = &jobs[static_cast<std::size_t>(*archived)];
+    } else {
+      for (auto job = jobs.rbegin(); job != jobs.rend() && !out.job; ++job)
+        if (job->base().name == written) out.job = &*job;
+      if (archived_count(now.view) > 0) archived = store().archived_called(parts_.run.id, written);
+      if (out.job && archived.value_or(-1) < out.job->id) archived.reset();  // the newest is meant
+      if (archived && !jobs.contains(*archived)) out.job = nullptr;
+    }
+    if (!out.job && archived && static_cast<std::size_t>(*archived) < jobs.size())
+      out.archived = store().archived_job(parts_.run.id, *archived);
+    if (!out.job && !out.archived) throw Refusal(404, fmt::format("there is no job {} here", printable(written, 60)));
+    return out;
+  }
+
+  // As if it had a run of its own.
+  JobRun job_run(const Request& request) const {
+    const auto now = parts_.published.get();
+    const auto found = find(*now, request);
+    if (found.job) return job_of_server(parts_.run, now->view, found.job->id, parts_.folder);
+    if (!folds_.try_acquire())
+      throw Refusal(503, "the server looks up other archived jobs just now; try again in a moment");
+    const std::unique_ptr<std::counting_semaphore<kFoldsAtOnce>, void (*)(std::counting_semaphore<kFoldsAtOnce>*)>
+        done(&folds_, [](auto* folds) { folds->release(); });
+    auto own = store();
+    const auto id = static_cast<JobId>(found.archived->job);
+    return job_of_server(parts_.run, replayed(own, parts_.run, id), id, parts_.folder);
+  }
+
+  static std::map<std::string, std::size_t> jobs_by_state(const View& view) {
+    std::map<std::string, std::size_t> out{{"queued", 0},   {"starting", 0}, {"running", 0}, {"stopping", 0},
+                                           {"finished", 0}, {"stopped", 0},  {"failed", 0}};
+    auto ended = view.archived;
+    for (const auto& job : view.jobs)
+      if (job.state == JobState::running)
+        ++out[state_of(view, job)];
+      else
+        ++ended[job.state];
+    for (const auto& [state, count] : ended) out[name(state)] += static_cast<std::size_t>(count);
+    return out;
+  }
+
+  ReadParts parts_;
+  mutable std::counting_semaphore<kFoldsAtOnce> folds_{kFoldsAtOnce};
+};
+
+}  // namespace
+
+void add_reads(Router& router, const ReadParts& parts) {
+  const auto api = std::make_shared<ReadApi>(parts);
+  const auto add = [&](const char* pattern, Response (ReadApi::*answer)(const Request&) const) {
+    router.add("GET", pattern, Need::read,
+               [api, answer](const Request& request) { return ((*api).*answer)(request); });
+  };
+  add("/v1/jobs", &ReadApi::list);
+  add("/v1/jobs/{job}", &ReadApi::show);
+  add("/v1/jobs/{job}/explain", &ReadApi::explain);
+  add("/v1/jobs/{job}/output", &ReadApi::output);
+  add("/v1/jobs/{job}/result", &ReadApi::result);
+  add("/v1/jobs/{job}/trials", &ReadApi::trials);
+  add("/v1/jobs/{job}/trials/{trial}/log", &ReadApi::trial_log);
+  add("/v1/nodes", &ReadApi::nodes);
+  add("/v1/status", &ReadApi::status);
+  add("/metrics", &ReadApi::metrics);
+}
+
+}  // namespace tandem::server

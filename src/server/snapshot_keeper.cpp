@@ -1,0 +1,63 @@
+#include "server/snapshot_keeper.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+
+#include "base/error.h"
+
+namespace tandem::server {
+
+constexpr std::int64_t kTryAgainAfter = 200;  // events
+
+SnapshotKeeper::~SnapshotKeeper() {
+  if (writing_.valid()) writing_.wait();
+}
+
+std::string SnapshotKeeper::newest() const {
+  std::ifstream in(file_, std::ios::binary | std::ios::ate);
+  if (!in) return "";
+  std::string bytes(static_cast<std::size_t>(std::max<std::streamoff>(0, in.tellg())), '\0');
+  in.seekg(0);
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return in ? bytes : "";
+}
+
+void SnapshotKeeper::write(const control::Snapshot& snapshot) const {
+  try {
+    const auto bytes = control::to_bytes(snapshot);
+    auto beside = file_;
+    beside += ".new";
+    std::ofstream out(beside, std::ios::binary | std::ios::trunc);
+    std::filesystem::permissions(beside, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    out.close();
+    if (!out) throw SystemError("writing " + beside.string());
+    std::filesystem::rename(beside, file_);  // one that a power cut leaves in parts is seen to be damaged
+    log_.debug("snapshot kept", {{"entry", snapshot.last.number}});
+  } catch (const std::exception& error) {  // the next start takes longer
+    log_.warning("no snapshot was kept", {{"why", error.what()}});
+  }
+}
+
+void SnapshotKeeper::keep_when_due(control::Loop& loop) {
+  const auto events = loop.view().events;
+  const auto gone = static_cast<std::int64_t>(loop.view().jobs.size() - loop.view().jobs.present());
+  const bool due = events - kept_ >= kEvery || gone - gone_ >= kArchived;
+  if (!due || events - tried_ < kTryAgainAfter) return;
+  if (writing_.valid() && writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
+  tried_ = events;
+  auto snapshot = loop.snapshot();
+  if (!snapshot) return;
+  kept_ = events;
+  gone_ = gone;
+  writing_ = std::async(std::launch::async, [this, taken = std::move(*snapshot)] { write(taken); });
+}
+
+void SnapshotKeeper::keep_now(control::Loop& loop) {
+  if (writing_.valid()) writing_.wait();
+  if (loop.view().events == kept_) return;
+  if (const auto snapshot = loop.snapshot()) write(*snapshot);
+}
+
+}  // namespace tandem::server

@@ -134,7 +134,7 @@ std::optional<PredictedRun> keep_outcome(store::Store& store, const store::RunIn
   const auto all = store.predictions();
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const auto& kept) { return kept.run.id == run.id && kept.job == id; });
-  if (found == all.end() || static_cast<std::size_t>(id) >= view.jobs.size()) return std::nullopt;
+  if (found == all.end() || !view.jobs.contains(id)) return std::nullopt;
   const auto& job = view.jobs[static_cast<std::size_t>(id)];
   if (job.state != JobState::finished || job.tasks.empty()) return std::nullopt;
   auto prediction = read(*found);

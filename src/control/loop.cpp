@@ -94,7 +94,7 @@ std::optional<Snapshot> Loop::snapshot() {
   flush();
   auto policies = decider_.saved();
   if (!policies || last_.number != view().events) return std::nullopt;
-  return Snapshot{last_, view(), std::move(*policies)};
+  return Snapshot{last_, share(), std::move(*policies)};
 }
 
 void Loop::open(const std::string& snapshot) {

@@ -29,6 +29,7 @@ class Decider {
   Entry step(Event event);  // decides
   void fold(const Entry&);  // takes history as it was, deciding nothing
   const View& view() const { return view_; }
+  View share() { return view_.share(); }
   // What each policy keeps; none: one of them cannot say now.
   std::optional<std::vector<std::string>> saved() const;
   bool restore(Snapshot);  // false, and as before: it cannot be used
@@ -74,6 +75,7 @@ class Loop {
   void serve(const std::function<bool()>& go_on);
 
   const View& view() const { return decider_.view(); }
+  View share() { return decider_.share(); }  // as it is now, for other threads
 
  private:
   void take(std::vector<EventBody> happened);

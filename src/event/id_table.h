@@ -1,15 +1,12 @@
 // Values by their id: dense from 0, made one after the other, and forgotten when nobody needs them any more.
 //
 // To readers it is a vector: size() is how many ids were ever given, an id stays valid, and iteration goes
-// over those that are there, in the order of their ids. Copies are cheap, however many values there are: they
-// share pages of values, and whoever changes a value changes a copy of its own (of that value alone). So a
-// thread may keep a copy and read it while the owner of the original goes on.
-//
-// One owner changes a table; any number of threads may read, and copy, one that nobody changes meanwhile.
+// over those that are there, in the order of their ids. What share() gives is as good as a copy and cheap, however
+// many values there are: both have the same pages of values, and whichever changes a value then changes a copy of
+// its own (of that value alone). So another thread may read it while the owner of the original goes on.
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -79,12 +76,14 @@ class IdTable {
   IdTable(std::vector<T> values) {  // NOLINT: as good as a table
     for (auto& value : values) push_back(std::move(value));
   }
-  // What both have by now is neither's own any more.
-  IdTable(const IdTable& other)
-      : pages_(other.pages_),
-        size_(other.size_),
-        present_(other.present_),
-        generation_(other.generation_.fetch_add(1, std::memory_order_relaxed) + 1) {}
+  IdTable(const IdTable& other) {
+    for (std::size_t id = 0; id < other.size_; ++id)
+      if (other.find(id)) {
+        skip_to(id);
+        push_back(other[id]);
+      }
+    skip_to(other.size_);
+  }
   IdTable(IdTable&& other) noexcept { swap(other); }
   IdTable& operator=(const IdTable& other) {
     IdTable copy(other);
@@ -98,6 +97,15 @@ class IdTable {
     return *this;
   }
   ~IdTable() = default;
+  // What both have by now is neither's own any more.
+  IdTable share() {
+    IdTable out;
+    out.pages_ = pages_;
+    out.size_ = size_;
+    out.present_ = present_;
+    out.generation_ = ++generation_;
+    return out;
+  }
 
   std::size_t size() const { return size_; }        // ids ever given; the next one
   std::size_t present() const { return present_; }  // those that are there
@@ -170,9 +178,7 @@ class IdTable {
     pages_.swap(other.pages_);
     std::swap(size_, other.size_);
     std::swap(present_, other.present_);
-    const auto mine = generation_.load(std::memory_order_relaxed);
-    generation_.store(other.generation_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    other.generation_.store(mine, std::memory_order_relaxed);
+    std::swap(generation_, other.generation_);
   }
   bool find(std::size_t id) const {
     return id < size_ && pages_[id / kPage] && pages_[id / kPage]->slots[id % kPage];
@@ -191,25 +197,23 @@ class IdTable {
   }
   Page& own_page(std::size_t number) {
     auto& page = pages_[number];
-    const auto generation = generation_.load(std::memory_order_relaxed);
     if (!page)
       page = std::make_shared<Page>();
-    else if (page->generation != generation)
+    else if (page->generation != generation_)
       page = std::make_shared<Page>(*page);
-    page->generation = generation;
+    page->generation = generation_;
     return *page;
   }
   Slot& own(std::size_t id) {
     assert(contains(static_cast<std::int64_t>(id)));
     auto& slot = own_page(id / kPage).slots[id % kPage];
-    const auto generation = generation_.load(std::memory_order_relaxed);
-    if (slot->generation != generation) slot = std::make_shared<Slot>(Slot{generation, slot->value});
+    if (slot->generation != generation_) slot = std::make_shared<Slot>(Slot{generation_, slot->value});
     return *slot;
   }
 
   std::vector<std::shared_ptr<Page>> pages_;
   std::size_t size_ = 0, present_ = 0;
-  mutable std::atomic<std::uint64_t> generation_{1};
+  std::uint64_t generation_ = 1;  // no page or slot has a later one
 };
 
 }  // namespace tandem

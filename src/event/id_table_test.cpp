@@ -31,11 +31,11 @@ TEST(IdTable, IdsStayValidAndIterationSkipsWhatIsGone) {
   EXPECT_EQ(table.back(), "d");
 }
 
-TEST(IdTable, ACopyDoesNotSeeWhatHappensToTheOriginalNorTheOtherWayRound) {
+TEST(IdTable, WhatIsSharedDoesNotSeeWhatHappensToTheOriginalNorTheOtherWayRound) {
   IdTable<std::string> table;
   for (int i = 0; i < 1000; ++i) table.push_back(std::to_string(i));
-  auto copy = table;
-  const auto third = copy;
+  auto copy = table.share();
+  const auto third = copy.share();
   table[5] = "changed";
   copy[5] = "otherwise";
   table.erase(6);
@@ -87,8 +87,9 @@ TEST(IdTable, BehavesLikeAMapUnderAnyOperations) {
           break;
         default:
           if (random.below(10) == 0 && pairs.size() < 6) {
-            const Pair copy = pairs[random.below(pairs.size())];
-            pairs.push_back(copy);
+            auto& from = pairs[random.below(pairs.size())];
+            Pair next{random.below(2) == 0 ? from.table.share() : from.table, from.model};
+            pairs.push_back(std::move(next));
           }
       }
     }

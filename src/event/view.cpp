@@ -399,6 +399,19 @@ void View::apply(const Event& event) {
   std::visit(Folder{*this}, event.body);
 }
 
+View View::share() {
+  auto own_nodes = std::move(nodes);
+  auto own_jobs = std::move(jobs);
+  auto own_tasks = std::move(tasks);
+  auto own_known = std::move(known);
+  View out = *this;  // all the rest of it
+  out.nodes = (nodes = std::move(own_nodes)).share();
+  out.jobs = (jobs = std::move(own_jobs)).share();
+  out.tasks = (tasks = std::move(own_tasks)).share();
+  out.known = (known = std::move(own_known)).share();
+  return out;
+}
+
 void View::apply(const Decision& decision) {
   assert(decision.id >= next_decision);
   next_decision = decision.id + 1;

@@ -1,7 +1,6 @@
 // All that is known: the clock, the nodes, the jobs and the tasks. A fold over the journal and nothing else.
 //
-// One owner (the loop); policies read it and keep no references. A copy is cheap, and may be read by another
-// thread (id_table.h). Jobs that were archived, and their tasks, are there no more; their ids stay theirs.
+// One owner (the loop); policies read it and keep no references. What `share` gives may be read by another thread. Jobs that were archived, and their tasks, are there no more; their ids stay theirs.
 // Resources
 // leave a node when Start is decided, not when the start is confirmed, and come back when the attempt has
 // ended; a task that waits for the answer to its report keeps its memory and leaves its cores to others.
@@ -175,6 +174,8 @@ class View {
 
   void apply(const Event&);
   void apply(const Decision&);
+  // As good as a copy, and cheap (id_table.h).
+  View share();
 };
 
 // What a task runs: its job, with what its trial changes. Replications of an experiment have seeds of their

@@ -58,7 +58,7 @@ bool Archivist::work(control::Loop& loop, const std::shared_ptr<const place::Sch
   // Whoever ends from now on is due later than the others.
   if (due.size() < kAtOnce) look_again_ = next.value_or(clock) + *after_;
   if (due.empty()) return false;
-  const Published now{loop.view(), scheduler};
+  const Published now{loop.share(), scheduler};
   std::vector<store::ArchivedJob> kept;
   for (const JobId id : due) kept.push_back(archived_job(now, now.view.jobs[static_cast<std::size_t>(id)]));
   store_.keep_archived(run_, kept);

@@ -189,7 +189,7 @@ class Daemon::Impl {
   void publish() {
     const auto began = Clock::now();
     const auto before = published_.get();
-    auto next = std::make_shared<Published>(Published{loop_->view(), before ? before->scheduler : nullptr});
+    auto next = std::make_shared<Published>(Published{loop_->share(), before ? before->scheduler : nullptr});
     if (!before || began >= knowledge_due_) {
       next->scheduler = std::make_shared<place::SchedulerKnowledge>(scheduler_->knowledge());
       knowledge_due_ = due_after(began, kKnowledgeEvery);

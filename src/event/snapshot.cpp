@@ -39,7 +39,7 @@ void describe(A& a, TaskView& t) {
 template <class A>
 void describe(A& a, JobView& j) {
   a(j.id)(j.spec)(j.state)(j.reason)(j.submitted_at)(j.finished_at)(j.cancelled)(j.cancel_reason)(j.active)(
-      j.most_power)(j.tasks);
+      j.counted)(j.at_work)(j.most_power)(j.tasks);
 }
 
 template <class A>
@@ -55,7 +55,7 @@ void describe(A& a, NodeView& n) {
 template <class A>
 void describe(A& a, View& v) {
   a(v.now)(v.events)(v.nodes)(v.jobs)(v.tasks)(v.waiting)(v.holding)(v.known)(v.learned)(v.open)(v.next_decision)(
-      v.archived);
+      v.archived)(v.worked);
 }
 
 template <class T>
@@ -202,6 +202,7 @@ View view_from_bytes(std::span<const std::uint8_t> bytes) {
   Load load{{at, bytes.data() + bytes.size()}};
   load.get(view);
   if (at != bytes.data() + bytes.size()) binary::damaged();
+  view.index();
   return view;
 }
 

@@ -25,10 +25,41 @@ T& at_or_next(IdTable<T>& all, Id id, const char* what) {
   return at(all, id, what);
 }
 
+std::optional<TaskId> task_of(const DecisionBody& body) {
+  return std::visit(
+      [](const auto& word) -> std::optional<TaskId> {
+        if constexpr (requires { word.task; }) return word.task;
+        return std::nullopt;
+      },
+      body);
+}
+
+bool has_time_limit(const JobView& job) {
+  const auto* tune = job.as<spec::TuneJob>();
+  return job.base().limits.time || (tune && tune->budget.time);
+}
+
+// The time since `job` was last counted, if it was at work all the while.
+void count_work(const View& view, JobView& job) {
+  if (job.at_work > 0 && job.state == JobState::running) job.active += view.worked - job.counted;
+  job.counted = view.worked;
+}
+
 struct Folder {
   View& view;
 
-  TaskView& task(TaskId id) { return at(view.tasks, id, "task"); }
+  // Whoever is looked up here is about to be changed.
+  TaskView& task(TaskId id) {
+    auto& out = at(view.tasks, id, "task");
+    touch(Touched::What::task, id);
+    return out;
+  }
+  JobView& job(JobId id) {
+    auto& out = at(view.jobs, id, "job");
+    touch(Touched::What::job, id);
+    return out;
+  }
+  void touch(Touched::What what, std::int64_t id) { view.touched.push_back({what, id}); }
 
   void give_back(TaskView& t) { hold(t, 0, 0, 0); }
 
@@ -54,18 +85,22 @@ struct Folder {
   // memory is too, stay.
   void rest(TaskView& t) { hold(t, 0, t.memory_held, t.gpus_held); }
 
-  void close(DecisionId decision) { view.open.erase(decision); }
+  void close(DecisionId decision) {
+    const auto found = view.open.find(decision);
+    if (found == view.open.end()) return;
+    if (const auto* wake = std::get_if<Wake>(&found->second.body))
+      view.open_wakes.erase(view.open_wakes.find(wake->at.value));
+    if (const auto task = task_of(found->second.body)) view.open_of_task.erase({*task, decision});
+    view.open.erase(found);
+  }
 
   // The end of an attempt is the outcome of whatever was still open for it.
   void close_all_of(TaskId id) {
-    std::erase_if(view.open, [&](const auto& item) {
-      return std::visit(
-          [&](const auto& word) {
-            if constexpr (requires { word.task; }) return word.task == id;
-            return false;
-          },
-          item.second.body);
-    });
+    auto& open = view.open_of_task;
+    for (auto next = open.lower_bound({id, 0}); next != open.end() && next->first == id;) {
+      view.open.erase(next->second);
+      next = open.erase(next);
+    }
   }
 
   void note_source(TaskView& t, const Energy& energy) {
@@ -86,13 +121,25 @@ struct Folder {
   void set_state(TaskView& t, TaskState state) {
     t.state = state;
     if (state == TaskState::waiting)
-      view.waiting.insert(t.id);
+      view.waiting.insert(view.waiting.end(), t.id);  // mostly it is the newest
     else
       view.waiting.erase(t.id);
+    if (t.alive == view.holding.contains(t.id)) return;
     if (t.alive)
       view.holding.insert(t.id);
     else
       view.holding.erase(t.id);
+    change_at_work(t.job, t.alive ? 1 : -1);
+  }
+
+  void change_at_work(JobId id, int by) {
+    auto& job = at(view.jobs, id, "job");
+    count_work(view, job);
+    job.at_work += by;
+    if (job.at_work == 0)
+      view.at_work_timed.erase(id);
+    else if (job.at_work == by && has_time_limit(job))
+      view.at_work_timed.insert(id);
   }
 
   // A newer attempt starts over at `epoch`: what it repeats no longer counts, but its energy was spent.
@@ -121,25 +168,29 @@ struct Folder {
 
   void operator()(const JobSubmitted& e) {
     auto& job = at_or_next(view.jobs, e.job, "job");
+    touch(Touched::What::job, e.job);
     job.spec = e.spec;
     job.submitted_at = view.now;
   }
   void operator()(const JobCancelled& e) {
-    auto& job = at(view.jobs, e.job, "job");
+    auto& job = this->job(e.job);
     job.cancelled = true;
     job.cancel_reason = e.reason;
   }
   void operator()(const JobResumed& e) {
-    auto& job = at(view.jobs, e.job, "job");
+    auto& job = this->job(e.job);
+    count_work(view, job);
     job.cancelled = false;
     job.state = JobState::running;
     job.reason.clear();
     if (e.limits) spec::base_of(job.spec).limits = *e.limits;
     if (auto* tune = std::get_if<spec::TuneJob>(&job.spec); tune && e.budget) tune->budget = *e.budget;
+    if (job.at_work > 0 && has_time_limit(job)) view.at_work_timed.insert(e.job);
     for (TaskId id : job.tasks) task(id).failures = 0;
   }
   void operator()(const NodeJoined& e) {
     auto& node = at_or_next(view.nodes, e.node, "node");
+    touch(Touched::What::node, e.node);
     const Resources before = node.capacity;
     const bool known = !node.name.empty();
     node.name = e.name;
@@ -229,6 +280,7 @@ struct Folder {
   void operator()(const KnowledgeArrived& e) { view.known = e.known; }
   void operator()(const NodeObserved& e) {
     auto& seen = at(view.nodes, e.node, "node").observed;
+    touch(Touched::What::node, e.node);
     if (e.load == NodeLoad{}) return seen.clear();
     if (seen.size() == NodeView::kObserved) seen.erase(seen.begin());
     seen.push_back({view.now, e.load});
@@ -249,6 +301,7 @@ struct Folder {
   void operator()(const Request& d) {
     const bool first = static_cast<std::size_t>(d.task) == view.tasks.size();
     auto& t = at_or_next(view.tasks, d.task, "task");
+    touch(Touched::What::task, d.task);
     if (first) at(view.jobs, d.job, "job").tasks.push_back(d.task);
     t.job = d.job;
     t.wanted = d.wanted;
@@ -308,7 +361,8 @@ struct Folder {
     t.release_reason = d.reason;
   }
   void operator()(const FinishJob& d) {
-    auto& job = at(view.jobs, d.job, "job");
+    auto& job = this->job(d.job);
+    count_work(view, job);
     job.state = d.state;
     job.reason = d.reason;
     job.finished_at = view.now;
@@ -386,17 +440,40 @@ spec::TrainJob what_runs(const View& view, const TaskView& task) {
 }
 
 void View::apply(const Event& event) {
+  touched.erase(touched.begin(), touched.begin() + static_cast<std::ptrdiff_t>(touched_by_last_));
+  touched_before += touched_by_last_;
+  touched_by_last_ = touched.size();
   // A session opens with NodeJoined: the time before it, while nobody was at work, is nobody's.
   if (!std::holds_alternative<NodeJoined>(event.body) && events > 0 && event.at > now) {
-    std::set<JobId> at_work;
-    for (const TaskId id : holding) at_work.insert(tasks[static_cast<std::size_t>(id)].job);
-    for (const JobId id : at_work)
-      if (auto& job = jobs[static_cast<std::size_t>(id)]; job.state == JobState::running)
-        job.active += event.at - now;
+    const Seconds before = worked, passed = event.at - now;
+    worked += passed;
+    const auto count = [&](JobId id) {
+      auto& job = jobs[static_cast<std::size_t>(id)];
+      if (job.counted == before && job.state == JobState::running) {
+        job.active += passed;
+        job.counted = worked;
+      } else {
+        count_work(*this, job);
+      }
+    };
+    if (holding.size() <= kTasksCounted)
+      for (const TaskId id : holding) count(std::as_const(tasks)[static_cast<std::size_t>(id)].job);
+    else
+      for (const JobId id : at_work_timed) count(id);
   }
   now = event.at;
   ++events;
   std::visit(Folder{*this}, event.body);
+}
+
+void View::index() {
+  open_of_task.clear(), open_wakes.clear(), at_work_timed.clear();
+  for (const auto& [id, decision] : open) {
+    if (const auto task = task_of(decision.body)) open_of_task.insert({*task, id});
+    if (const auto* wake = std::get_if<Wake>(&decision.body)) open_wakes.insert(wake->at.value);
+  }
+  for (const JobView& job : std::as_const(jobs))
+    if (job.at_work > 0 && has_time_limit(job)) at_work_timed.insert(job.id);
 }
 
 View View::share() {
@@ -415,7 +492,11 @@ View View::share() {
 void View::apply(const Decision& decision) {
   assert(decision.id >= next_decision);
   next_decision = decision.id + 1;
-  if (has_outcome(decision.body)) open.emplace(decision.id, decision);
+  if (has_outcome(decision.body)) {
+    open.emplace(decision.id, decision);
+    if (const auto task = task_of(decision.body)) open_of_task.insert({*task, decision.id});
+    if (const auto* wake = std::get_if<Wake>(&decision.body)) open_wakes.insert(wake->at.value);
+  }
   std::visit(Folder{*this}, decision.body);
 }
 

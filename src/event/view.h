@@ -6,10 +6,12 @@
 // ended; a task that waits for the answer to its report keeps its memory and leaves its cores to others.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "event/decision.h"
@@ -118,7 +120,11 @@ struct JobView {
   Seconds submitted_at, finished_at;
   bool cancelled = false;  // asked to end; cleared by JobResumed
   std::string cancel_reason;
-  Seconds active;    // time with a task of it at work, over all sessions
+  // Time with a task of it at work, over all sessions. While very many are at work at once, that of one that
+  // runs is brought up to date when something happens to it (View::kTasksCounted).
+  Seconds active;
+  Seconds counted;   // View::worked up to which `active` was counted
+  int at_work = 0;   // tasks of it that have a process
   Watts most_power;  // the greatest mean power of an epoch so far; 0: none has told
   std::vector<TaskId> tasks;
 
@@ -152,8 +158,17 @@ struct NodeView {
 // What is known of one is good for the other: the parts of a gang run on nodes of one type.
 bool same_type(const NodeView&, const NodeView&);
 
+// Something of the view that an event or a decision may have changed.
+struct Touched {
+  enum class What : std::uint8_t { task, job, node } what = What::task;
+  std::int64_t id = 0;
+};
+
 class View {
  public:
+  // While so many tasks are at work, the time of their jobs is counted at every event; of more, only that of
+  // jobs that have a time limit.
+  static constexpr std::size_t kTasksCounted = 64;
   Seconds now;
   std::int64_t events = 0;  // events applied; the number of the current one
   IdTable<NodeView> nodes;
@@ -171,11 +186,26 @@ class View {
   // For those who look back: jobs that stay here although they are archived.
   std::set<JobId> keeps;
   bool keeps_all = false;
+  // Of the open ones: the decisions for each task, and when somebody shall be woken.
+  std::set<std::pair<TaskId, DecisionId>> open_of_task;
+  std::multiset<double> open_wakes;
+  // What changed, so that a policy can keep indices of its own: since the last event but one. The first of
+  // them has number `touched_before`; who has not seen that far must look at everything.
+  std::vector<Touched> touched;
+  std::uint64_t touched_before = 0;
+  std::uint64_t touched_in_all() const { return touched_before + touched.size(); }
+  Seconds worked;                 // time that passed while sessions were open
+  std::set<JobId> at_work_timed;  // jobs with a process and a time limit
 
   void apply(const Event&);
   void apply(const Decision&);
   // As good as a copy, and cheap (id_table.h).
   View share();
+  // Indices that follow from the rest, after that was read from somewhere.
+  void index();
+
+ private:
+  std::size_t touched_by_last_ = 0;  // of `touched`: before the event being applied
 };
 
 // What a task runs: its job, with what its trial changes. Replications of an experiment have seeds of their

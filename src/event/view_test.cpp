@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace tandem {
@@ -274,6 +276,58 @@ TEST_F(ViewTest, ArchivedJobsAreForgottenCountedAndKeepTheirIds) {
   EXPECT_THROW(happens(JobCancelled{0, "again"}), SystemError);
   EXPECT_EQ(looks_back.jobs.at(0).reason, "done") << "for who looks back it is still there";
   EXPECT_EQ(looks_back.tasks.at(0).state, TaskState::ended);
+}
+
+TEST_F(ViewTest, WhatAnEventAndItsDecisionsChangedIsToldUntilTheNextButOne) {
+  const auto tells = [&](Touched::What what, std::int64_t id, std::uint64_t since) {
+    for (std::uint64_t i = std::max(since, view_.touched_before); i < view_.touched_in_all(); ++i)
+      if (const auto& one = view_.touched[i - view_.touched_before]; one.what == what && one.id == id)
+        return true;
+    return false;
+  };
+  auto seen = view_.touched_in_all();
+  const auto id = start(1);
+  EXPECT_TRUE(tells(Touched::What::task, 0, seen));
+  happens(TaskStarted{0, 1, id, 77, 5, {0, 1}});
+  EXPECT_TRUE(tells(Touched::What::task, 0, seen));
+  seen = view_.touched_in_all();
+  happens(NodeJoined{1, "there", {4, 8 * kGiB, 1.0}});
+  EXPECT_TRUE(tells(Touched::What::node, 1, seen));
+  EXPECT_FALSE(tells(Touched::What::task, 0, seen));
+  happens(JobCancelled{0, "enough"});
+  EXPECT_TRUE(tells(Touched::What::job, 0, seen));
+  EXPECT_LE(view_.touched_before, seen) << "nothing since the last event but one is forgotten";
+}
+
+TEST_F(ViewTest, OpenDecisionsAreFoundByTheirTaskAndWakesByTheirTime) {
+  start(1);
+  const auto stop = decide(Stop{0, 1, "enough"});
+  decide(Wake{Seconds{500}});
+  EXPECT_EQ(view_.open_of_task.size(), 2u);
+  EXPECT_TRUE(view_.open_of_task.contains({0, stop}));
+  EXPECT_TRUE(view_.open_wakes.contains(500));
+  happens(TaskEnded{0, 1, {}});
+  EXPECT_TRUE(view_.open_of_task.empty());
+  EXPECT_EQ(view_.open.size(), 1u) << "the wake";
+  happens(Woke{view_.open.begin()->first});
+  EXPECT_TRUE(view_.open_wakes.empty());
+}
+
+// However many jobs are at work at once, each has been so for as long as its task was there.
+TEST_F(ViewTest, TimeAtWorkIsCountedAlsoWhereVeryManyAreAtWork) {
+  spec::TrainJob limited;
+  limited.limits.time = Seconds{1000};
+  const int jobs = 2 * static_cast<int>(View::kTasksCounted);
+  for (int i = 1; i <= jobs; ++i) happens(JobSubmitted{i, limited});
+  for (int i = 0; i <= jobs; ++i) {
+    decide(Request{i, i, {1, 0, 1.0}});
+    decide(Start{i, 1, 0, {1, 0, 1.0}});
+    happens(Woke{0});
+  }
+  EXPECT_DOUBLE_EQ(view_.jobs[1].active.value, jobs) << "one with a limit is always up to date";
+  for (int i = 0; i <= jobs; ++i) happens(TaskEnded{i, 1, {}});
+  for (int i = 0; i <= jobs; ++i)
+    EXPECT_DOUBLE_EQ(view_.jobs[static_cast<std::size_t>(i)].active.value, jobs + 2) << i;
 }
 
 }  // namespace

@@ -49,24 +49,39 @@ TaskWish wish_of(const View& view, const TaskView& task) {
           place.accelerator,          place.labels,      task.nodes_wanted > 1};
 }
 
-Cluster cluster_of(const View& view) {
-  Cluster out;
-  out.place.resize(view.nodes.size());
-  for (const auto& node : view.nodes) {
-    std::uint32_t type = 0;
-    while (type < out.types.size() &&
-           !same_type(view.nodes[static_cast<std::size_t>(out.nodes[type].front())], node))
-      ++type;
-    if (type == out.types.size()) {
-      out.types.push_back(type_of(node));
-      out.traits.push_back(node.traits);
-      out.nodes.emplace_back();
-    }
-    out.place[static_cast<std::size_t>(node.id)] = {type, static_cast<std::uint32_t>(out.nodes[type].size())};
-    out.nodes[type].push_back(node.id);
-    ++out.types[type].count;
+bool Cluster::is_still(const NodeView& node) const {
+  const auto type = place[static_cast<std::size_t>(node.id)].type;
+  return kinds[type].type == node.type && kinds[type].largest == node.largest && traits[type] == node.traits;
+}
+
+bool Cluster::add(const NodeView& node) {
+  place.push_back({0, 0});
+  auto& [type, index] = place.back();
+  while (type < types.size() && !is_still(node)) ++type;
+  const bool fresh = type == types.size();
+  if (fresh) {
+    types.push_back(tandem::place::type_of(node));
+    traits.push_back(node.traits);
+    kinds.push_back({node.type, node.largest});
+    nodes.emplace_back();
+    pools.emplace_back(types.back().node, 1);
+  } else {
+    pools[type].add_node();
   }
-  for (const auto& type : out.types) out.pools.emplace_back(type.node, type.count);
+  index = static_cast<std::uint32_t>(nodes[type].size());
+  nodes[type].push_back(node.id);
+  ++types[type].count;
+  return fresh;
+}
+
+Cluster empty_cluster_of(const View& view) {
+  Cluster out;
+  for (const auto& node : view.nodes) out.add(node);
+  return out;
+}
+
+Cluster cluster_of(const View& view) {
+  Cluster out = empty_cluster_of(view);
   for (const TaskId id : view.holding) out.take_again(view.tasks[static_cast<std::size_t>(id)]);
   for (const auto& node : view.nodes) {
     const auto [type, index] = out.place[static_cast<std::size_t>(node.id)];

@@ -1,8 +1,8 @@
 // The nodes of a view as a policy sees them: machine types, and what is free on the nodes of each.
 //
 // Nodes of the same type, size and traits are one machine type, numbered by their first node. A node that is
-// down belongs to the type it was of and has no room. Made anew from the view whenever it is needed, so there
-// is nothing to keep in step. Pure; values.
+// down belongs to the type it was of and has no room. Made of a view, as it is needed; the live scheduler
+// keeps one in step (live.h). Pure; values.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,20 @@ struct Cluster {
     std::uint32_t type = 0, index = 0;  // in the type's pool
   };
   std::vector<MachineType> types{};
-  std::vector<NodeTraits> traits{};          // by type
+  std::vector<NodeTraits> traits{};  // by type
+  struct Kind {
+    std::string type{};
+    Resources largest{};
+  };
+  std::vector<Kind> kinds{};                 // by type: what makes a node one of it, beside its traits
   std::vector<std::vector<NodeId>> nodes{};  // by type: those of its pool
   std::vector<Place> place{};                // by node
   std::vector<Pool> pools{};                 // by type
 
-  void give_back(const TaskView&);   // what the task holds now, on all its nodes
-  bool take_again(const TaskView&);  // false where some node has no room for it
+  bool add(const NodeView&);             // the next one; true: its type is new
+  bool is_still(const NodeView&) const;  // of the type it was
+  void give_back(const TaskView&);       // what the task holds now, on all its nodes
+  bool take_again(const TaskView&);      // false where some node has no room for it
   std::uint32_t type_of(const TaskView& task) const {
     return place[static_cast<std::size_t>(task.node)].type;
   }
@@ -33,6 +40,7 @@ struct Cluster {
 };
 
 Cluster cluster_of(const View&);
+Cluster empty_cluster_of(const View&);  // as if nothing ran and every node were up
 
 // It came to its end in its first attempt: how long that took says something of its kind.
 bool ran_whole(const JobView&, const TaskView&);

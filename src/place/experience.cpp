@@ -52,12 +52,12 @@ double added_joules(const NodeTraits& traits, const Amount& node, int cores, dou
   return (traits.busy->value - traits.idle->value) * share * seconds;
 }
 
-void Experience::saw(const View& view, const Event& event) {
+const std::string* Experience::saw(const View& view, const Event& event) {
   const auto* ended = std::get_if<TaskEnded>(&event.body);
-  if (!ended) return;
+  if (!ended) return nullptr;
   const auto& task = view.tasks[static_cast<std::size_t>(ended->task)];
   const auto& job = job_of(view, task);
-  if (!ran_whole(job, task) || family_of(job).empty() || task.ended_at <= task.started_at) return;
+  if (!ran_whole(job, task) || family_of(job).empty() || task.ended_at <= task.started_at) return nullptr;
   const auto& node = view.nodes[static_cast<std::size_t>(task.node)];
   auto& kept = known_[{family_of(job), machine_of(node)}];
   auto next = std::make_shared<Known>();  // copies may still use the one before
@@ -73,6 +73,7 @@ void Experience::saw(const View& view, const Event& event) {
   if (known.off.size() > kKept) known.off.erase(known.off.begin());
   learn(known);
   kept = std::move(next);
+  return &family_of(job);
 }
 
 std::size_t Experience::runs(const std::string& family, const std::string& machine) const {
@@ -169,10 +170,15 @@ Prediction LivePredictor::predict(std::uint32_t task, std::uint32_t type) {
   const auto said = experience_.expect(view_, view_.tasks[task], cluster_, type);
   Prediction out{said.seconds, said.joules};
   const auto& traits = cluster_.traits[type];
-  const auto cores = static_cast<double>(cluster_.types[type].node.milli_cores) / 1000;
-  if (traits.idle && cores > 0)
-    out.idle_joules =
-        traits.idle->value * std::min(1.0, wanted_of(view_.tasks[task]).cores / cores) * said.seconds;
+  if (!traits.idle) return out;
+  // Of cores, memory or GPUs, whichever it holds most of.
+  const auto& wanted = view_.tasks[task];
+  const Amount part = amount_of(wanted_of(wanted)), all = cluster_.types[type].node;
+  const auto share = [](double some, double whole) { return whole > 0 ? std::min(1.0, some / whole) : 0; };
+  const double most = std::max(
+      {share(static_cast<double>(part.milli_cores), static_cast<double>(all.milli_cores)),
+       share(static_cast<double>(part.memory), static_cast<double>(all.memory)), share(part.gpus, all.gpus)});
+  out.idle_joules = said.seconds * wanted.nodes_wanted * most * traits.idle->value;
   return out;
 }
 

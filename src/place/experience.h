@@ -38,7 +38,8 @@ class Experience {
  public:
   static constexpr std::size_t kFewest = 5, kKept = 64;
 
-  void saw(const View&, const Event&);  // after the view took the event
+  // After the view took the event; the family of which something was learnt, or none.
+  const std::string* saw(const View&, const Event&);
   Expected expect(const View&, const TaskView&, const Cluster&, std::uint32_t type) const;
   std::size_t runs(const std::string& family, const std::string& machine) const;
   // All of it, exactly; models are made again.

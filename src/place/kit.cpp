@@ -40,17 +40,17 @@ double share(double part, double all) {
   return all > 0 ? part / all : 0;
 }
 
-struct Shares {
+struct FreeShares {
   double cores = 0, memory = 0, gpus = 0;  // free after the task has its place
   bool has_gpus = false;
   double mean() const { return has_gpus ? (cores + memory + gpus) / 3 : (cores + memory) / 2; }
 };
 
 // As Kubernetes sees a node: shares of what it has that are free once the task is there.
-Shares after(const TaskWish& task, const Candidate& at, const MachineType& type) {
+FreeShares after(const TaskWish& task, const Candidate& at, const MachineType& type) {
   const auto gpu = [](const Amount& a) { return a.gpus + a.gpu_share / 1000.0; };
   const auto left = [](double value) { return std::max(0.0, value); };  // parts may go to other nodes too
-  Shares out;
+  FreeShares out;
   out.cores = left(share(static_cast<double>(at.free.milli_cores - task.part.milli_cores),
                          static_cast<double>(type.node.milli_cores)));
   out.memory = left(
@@ -137,15 +137,16 @@ const std::vector<WeigherEntry>& weighers() {
   static const std::vector<WeigherEntry> table = {
       {"free", "the most free once the task is there (Kubernetes: least allocated)", false,
        [](const Task& task, At at, Types types, Out out) {
-         by_shares(task, at, types, out, [](const Shares& s) { return s.mean(); });
+         by_shares(task, at, types, out, [](const FreeShares& s) { return s.mean(); });
        }},
       {"full", "the least free once the task is there (Kubernetes: most allocated)", false,
        [](const Task& task, At at, Types types, Out out) {
-         by_shares(task, at, types, out, [](const Shares& s) { return 1 - s.mean(); });
+         by_shares(task, at, types, out, [](const FreeShares& s) { return 1 - s.mean(); });
        }},
       {"balance", "cores and memory used alike (Kubernetes: balanced allocation)", false,
        [](const Task& task, At at, Types types, Out out) {
-         by_shares(task, at, types, out, [](const Shares& s) { return 1 - std::abs(s.cores - s.memory); });
+         by_shares(task, at, types, out,
+                   [](const FreeShares& s) { return 1 - std::abs(s.cores - s.memory); });
        }},
       {"energy", "the least predicted energy of the task", true,
        [](const Task&, At at, Types, Out out) {

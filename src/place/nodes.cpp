@@ -121,10 +121,16 @@ std::uint32_t Pool::choose(const Amount& asked, const Where& where) const {
   return std::find_if(nodes.lower_bound({most, 0}), nodes.end(), has_room)->second;  // first of its equals
 }
 
-std::optional<Amount> Pool::room(const Amount& part, const Where& where) const {
+std::optional<std::uint32_t> Pool::node_for(const Amount& part, const Where& where) const {
   const std::uint32_t node = choose(sum(part, where.keep), where);
   if (node == nodes_.size()) return std::nullopt;
-  return free_on(node);
+  return node;
+}
+
+std::optional<Amount> Pool::room(const Amount& part, const Where& where) const {
+  const auto node = node_for(part, where);
+  if (!node) return std::nullopt;
+  return free_on(*node);
 }
 
 Amount Pool::free_on(std::uint32_t node) const {
@@ -268,19 +274,81 @@ void Pool::changed(std::uint32_t node) {
     kept.nodes.insert(std::move(moved));
   }
   std::size_t index = node;
-  for (std::size_t level = 1; level < levels_.size(); ++level) {
-    index /= kChildren;
-    const auto& below = levels_[level - 1];
-    const std::size_t first = index * kChildren, end = std::min(first + kChildren, below.size());
-    Free most = below[first];
-    for (std::size_t i = first + 1; i < end; ++i) {
-      most.milli_cores = std::max(most.milli_cores, below[i].milli_cores);
-      most.memory = std::max(most.memory, below[i].memory);
-      most.gpus = std::max(most.gpus, below[i].gpus);
-      most.share = std::max(most.share, below[i].share);
-    }
-    levels_[level][index] = most;
+  for (std::size_t level = 1; level < levels_.size(); ++level) add_up(level, index /= kChildren);
+}
+
+void Pool::add_up(std::size_t level, std::size_t index) {
+  const auto& below = levels_[level - 1];
+  const std::size_t first = index * kChildren, end = std::min(first + kChildren, below.size());
+  Free most = below[first];
+  for (std::size_t i = first + 1; i < end; ++i) {
+    most.milli_cores = std::max(most.milli_cores, below[i].milli_cores);
+    most.memory = std::max(most.memory, below[i].memory);
+    most.gpus = std::max(most.gpus, below[i].gpus);
+    most.share = std::max(most.share, below[i].share);
   }
+  levels_[level][index] = most;
+}
+
+std::uint32_t Pool::add_node() {
+  const auto node = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.push_back({node_.milli_cores, node_.memory, node_.gpus, true});
+  gpu_free_.resize(nodes_.size() * static_cast<std::size_t>(node_.gpus), kWhole);
+  std::size_t size = nodes_.size();
+  for (std::size_t level = 0;; ++level, size = (size + kChildren - 1) / kChildren) {
+    if (level == levels_.size()) levels_.emplace_back();
+    levels_[level].resize(size);
+    if (level > 0)  // a new level has all below it to look at; others only their last
+      for (std::size_t i = level + 1 == levels_.size() ? 0 : size - 1; i < size; ++i) add_up(level, i);
+    else
+      levels_[0].back() = free_of(node);
+    if (size == 1) break;
+  }
+  by_cores_ = by_gpus_ = {};  // made again when they are asked for
+  return node;
+}
+
+Pool::NodeState Pool::state_of(std::uint32_t node) const {
+  const Node& here = nodes_[node];
+  NodeState out{here.milli_cores, here.memory, here.whole_gpus, here.up, {}};
+  const auto gpus = gpu_free_.begin() + static_cast<std::ptrdiff_t>(node) * node_.gpus;
+  out.gpus.assign(gpus, gpus + node_.gpus);
+  return out;
+}
+
+void Pool::set_state(std::uint32_t node, const NodeState& state) {
+  nodes_[node] = {state.milli_cores, state.memory, state.whole_gpus, state.up};
+  std::copy(state.gpus.begin(), state.gpus.end(),
+            gpu_free_.begin() + static_cast<std::ptrdiff_t>(node) * node_.gpus);
+  changed(node);
+}
+
+bool Pool::NodeState::take(const Amount& part, const Share& share) {
+  const Amount all = times(part, share.parts);
+  if (!up || milli_cores < all.milli_cores || memory < all.memory || whole_gpus < all.gpus) return false;
+  if (part.gpu_share > 0 && gpus[share.gpu] < part.gpu_share) return false;
+  milli_cores -= all.milli_cores, memory -= all.memory;
+  if (part.gpu_share > 0) {
+    if (gpus[share.gpu] == kWhole) --whole_gpus;
+    gpus[share.gpu] = static_cast<std::int16_t>(gpus[share.gpu] - part.gpu_share);
+  }
+  whole_gpus -= all.gpus;
+  std::int32_t whole = all.gpus;
+  for (auto& gpu : gpus)
+    if (whole > 0 && gpu == kWhole) gpu = kTaken, --whole;
+  return true;
+}
+
+void Pool::NodeState::give_back(const Amount& part, const Share& share) {
+  const Amount all = times(part, share.parts);
+  milli_cores += all.milli_cores, memory += all.memory, whole_gpus += all.gpus;
+  if (part.gpu_share > 0) {
+    gpus[share.gpu] = static_cast<std::int16_t>(gpus[share.gpu] + part.gpu_share);
+    if (gpus[share.gpu] == kWhole) ++whole_gpus;
+  }
+  std::int32_t whole = all.gpus;
+  for (auto& gpu : gpus)
+    if (whole > 0 && gpu == kTaken) gpu = kWhole, --whole;
 }
 
 }  // namespace tandem::place

@@ -60,6 +60,8 @@ class Pool {
 
   // Takes room for all parts, or nothing: false. `taken` is replaced.
   bool take(const Amount& part, std::int64_t parts, std::vector<Share>& taken, const Where& = {});
+  // The node that one such part would be put on; none: there is no room.
+  std::optional<std::uint32_t> node_for(const Amount& part, const Where& = {}) const;
   // What is free on the node that one such part would be put on; none: there is no room.
   std::optional<Amount> room(const Amount& part, const Where& = {}) const;
   Amount free_on(std::uint32_t node) const;  // up or not; shares of GPUs added up
@@ -75,6 +77,23 @@ class Pool {
 
   // A node that is down has no room; what it held can still be given back.
   void set_up(std::uint32_t node, bool up);
+  bool is_up(std::uint32_t node) const { return nodes_[node].up; }
+  bool fits_on(std::uint32_t node, const Amount& part) const { return fits(levels_[0][node], part); }
+  std::uint32_t add_node();  // an empty one; its number
+
+  // What is free on one node, to look ahead without a copy of the pool.
+  struct NodeState {
+    std::int64_t milli_cores = 0;
+    Bytes memory = 0;
+    std::int32_t whole_gpus = 0;
+    bool up = true;
+    std::vector<std::int16_t> gpus{};  // thousandths free of each; taken as a whole: -1
+    bool operator==(const NodeState&) const = default;
+    bool take(const Amount& part, const Share&);  // false: there is no room, and nothing changed
+    void give_back(const Amount& part, const Share&);
+  };
+  NodeState state_of(std::uint32_t node) const;
+  void set_state(std::uint32_t node, const NodeState&);
 
  private:
   static constexpr std::size_t kChildren = 8;  // of a node of the tree: a few lines of the cache
@@ -101,6 +120,7 @@ class Pool {
   Share occupy(const Amount&, std::uint32_t node, std::int64_t parts, std::int32_t gpu = -1);
   bool take_spread(const Amount&, std::int64_t parts, std::vector<Share>& taken, const Where&);
   void changed(std::uint32_t node);
+  void add_up(std::size_t level, std::size_t index);  // an inner node of the tree, from those below it
   Free free_of(std::uint32_t node) const;
   std::int64_t free_gpus(std::uint32_t node) const;  // thousandths of all of them
 

@@ -221,5 +221,54 @@ TEST(Pool, AWholeGpuGivenBackIsNotTheOneThatOthersShare) {
   EXPECT_TRUE(pool.take({0, 0, 2, 0}, 1, whole));
 }
 
+// A pool to which nodes were added is as one that had them from the beginning.
+TEST(Pool, GrowsNodeByNode) {
+  const Amount node{8000, 100, 2, 0};
+  Pool grown(node, 1);
+  for (std::size_t count = 2; count <= 200; ++count) {
+    EXPECT_EQ(grown.add_node(), count - 1);
+    Pool whole(node, count);
+    std::vector<Share> a, b;
+    const auto all = static_cast<std::int64_t>(count);
+    ASSERT_TRUE(Pool(grown).take({8000, 0, 0, 0}, all, a, {.apart = true})) << "one on each";
+    EXPECT_FALSE(Pool(grown).take({8000, 0, 0, 0}, all + 1, b, {.apart = true}));
+    for (const auto& share : a)  // all but the last are full: it is found at the other end of the tree
+      if (share.node + 1 < count) whole.take_there({8000, 0, 0, 0}, {&share, 1});
+    Pool full = grown;
+    for (const auto& share : a)
+      if (share.node + 1 < count) full.take_there({8000, 0, 0, 0}, {&share, 1});
+    ASSERT_EQ(full.take({1000, 0, 1, 0}, 1, a), whole.take({1000, 0, 1, 0}, 1, b));
+    ASSERT_EQ(a[0].node, b[0].node);
+  }
+}
+
+// What is free on a node can be taken and given back apart from its pool, with the same result.
+TEST(Pool, StatesOfANodeFollowItsPool) {
+  Random random(3, 1);
+  Pool pool({8000, 100, 3, 0}, 1);
+  std::vector<std::pair<Amount, Share>> there;
+  for (int i = 0; i < 2000; ++i) {
+    auto state = pool.state_of(0);
+    if (random.below(2) == 0 && !there.empty()) {
+      const auto at = there.begin() + static_cast<std::ptrdiff_t>(random.below(there.size()));
+      state.give_back(at->first, at->second);
+      pool.give_back(at->first, at->second);
+      there.erase(at);
+    } else {
+      Amount part{1000 * static_cast<std::int64_t>(random.below(4)), static_cast<Bytes>(random.below(30)), 0,
+                  0};
+      if (random.below(2) == 0) part.gpus = 1;
+      if (part.gpus == 0 && random.below(2) == 0) part.gpu_share = 400;
+      std::vector<Share> taken;
+      if (!pool.take(part, 1, taken)) continue;
+      ASSERT_TRUE(state.take(part, taken[0]));
+      there.emplace_back(part, taken[0]);
+    }
+    ASSERT_EQ(state, pool.state_of(0)) << i;
+    pool.set_state(0, state);
+    ASSERT_EQ(state, pool.state_of(0));
+  }
+}
+
 }  // namespace
 }  // namespace tandem::place

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "place/scheduler_round.h"
-#include "place/unwanted.h"
+#include "place/live.h"
+#include "place/scheduler_explain.h"
 
 namespace tandem::place {
 
@@ -16,34 +16,29 @@ Scheduler::Scheduler(place::Policy policy, std::uint64_t seed) : policy_(std::mo
     const auto same = [&](const Kit::Filter& filter) { return filter.entry == must.entry; };
     if (std::none_of(filters.begin(), filters.end(), same)) filters.push_back(must);
   }
+  live_ = std::make_unique<Live>(policy_, seed_, Learnt{experience_, classes_.classes()});
 }
+
+Scheduler::~Scheduler() = default;
 
 std::vector<DecisionBody> Scheduler::step(const View& view, const Event& event) {
-  experience_.saw(view, event);
+  const auto* learnt = experience_.saw(view, event);
   classes_.saw(view, event);
-  std::vector<DecisionBody> out;
-  for (auto& stop : stops_of_unwanted(view)) out.push_back(std::move(stop));
-  const bool woke = std::holds_alternative<Woke>(event.body);
-  const bool reschedules =
-      policy_.heats && policy_.heats->moves != HeatsOptions::Moves::none && policy_.heats->every > 0;
-  if (view.waiting.empty() && !(reschedules && !view.holding.empty())) return out;
-  Round round(policy_, seed_, {experience_, classes_.classes()}, view);
-  round.go_on();
-  round.serve();
-  if (reschedules && woke && view.waiting.empty()) round.reschedule();
-  if (reschedules) round.wake_again();
-  for (auto& decision : round.take()) out.push_back(std::move(decision));
-  return out;
+  live_->follow(view, learnt);
+  return live_->decide(event);
 }
 
+// Who takes history as it was needs no index before it decides again.
 void Scheduler::fold(const View& view, const Event& event, std::span<const Decision>) {
   experience_.saw(view, event);
   classes_.saw(view, event);
+  live_->lose_track();
 }
 
 Explanation SchedulerKnowledge::explain(const View& view, TaskId task) const {
   const auto own = classes;  // it keeps what it worked out
-  return Round(policy, seed, {experience, own}, view).explain(task);
+  const auto cluster = cluster_of(view);
+  return Explainer(policy, seed, {experience, own}, view, cluster).explain(task);
 }
 
 std::optional<std::string> Scheduler::save(const View&) const {
@@ -59,10 +54,16 @@ bool Scheduler::restore(const std::string& bytes) {
     classes.restore(saved.at("classes"));
     experience_ = std::move(experience);
     classes_ = std::move(classes);
+    live_->lose_track();
     return true;
   } catch (const nlohmann::json::exception&) {
     return false;
   }
+}
+
+std::string Scheduler::check(const View& view) {
+  live_->follow(view, nullptr);
+  return live_->check();
 }
 
 }  // namespace tandem::place

@@ -1,7 +1,8 @@
 // The allocator of a cluster: the only one who starts, moves and stops tasks where many jobs share nodes.
 //
-// It is the control loop's host of a placement policy (policies.h), as sim/replay.h is the trace level's: the
-// same queue order, the same filters, weighers and HEATS scores, on nodes that join, fail and come back.
+// It is the control loop's host of the placement engine (engine.h, by live.h), as sim/replay.h is the trace
+// level's: the same queue order, filters, weighers, backfill, preemption and moves, on nodes that join, fail
+// and come back. An event costs as much as it concerns, however many nodes there are and tasks wait.
 // Rules, in order:
 //   1. tasks that are wanted no more are stopped; tasks that reported and are asked for again go on, with
 //      their GPUs set as they ask for now: that takes nothing from anybody;
@@ -19,9 +20,11 @@
 //      move included, is stopped and starts there. Its program goes on from its checkpoint; a plain one
 //      starts over, and that is part of what the move costs.
 // `to-the-end`: as all who wait are tried in each round, who finds no room is behind those that did already.
-// State beside the view: what was learnt of run times (experience.h) and of classes of jobs (infra_live.h).
+// State beside the view: what was learnt of run times (experience.h) and of classes of jobs (infra_live.h),
+// and an index of the view, which follows it by what changed.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,10 +68,13 @@ struct SchedulerKnowledge {
   Explanation explain(const View&, TaskId) const;
 };
 
+class Live;
+
 class Scheduler final : public tandem::Policy {
  public:
   // What a job asks of its machine (architecture, accelerator, labels) holds under every policy.
   Scheduler(place::Policy, std::uint64_t seed);
+  ~Scheduler() override;
 
   std::vector<DecisionBody> step(const View&, const Event&) override;
   void fold(const View&, const Event&, std::span<const Decision>) override;
@@ -80,12 +86,16 @@ class Scheduler final : public tandem::Policy {
   const Experience& experience() const { return experience_; }
   const JobClasses& classes() const { return classes_.classes(); }
   const place::Policy& policy() const { return policy_; }
+  // Whether the index is what it would be if it were made anew of the view; what differs, otherwise. For
+  // tests.
+  std::string check(const View&);
 
  private:
   place::Policy policy_;
   std::uint64_t seed_;
   Experience experience_;
   ClassMemory classes_;
+  std::unique_ptr<Live> live_;
 };
 
 }  // namespace tandem::place

@@ -209,7 +209,9 @@ TEST_F(SchedulerTest, ExplainsWhatFiltersSaidAndWhenAJobWillStart) {
   policy("heats:H=0:x=0");
   node("a", 2);
   node("b", 8);
-  view_.nodes[1].traits.labels = {"ssd"};
+  auto traits = view_.nodes[1].traits;
+  traits.labels = {"ssd"};
+  happens(NodeJoined{1, "b1", view_.nodes[1].largest, "b", traits});
   const auto on_b = job(8, 100, {.labels = {"ssd"}});
   starts(on_b);
   after(40);
@@ -289,6 +291,43 @@ TEST_F(SchedulerTest, ACancelledJobIsStoppedAndOneThatWaitsIsNotStarted) {
   EXPECT_FALSE(at(first).evicted);
   ends(first);
   EXPECT_FALSE(runs(second));
+}
+
+TEST_F(SchedulerTest, WhoReportsAndGoesOnHasItsCoresBeforeThoseThatWait) {
+  policy("first-fit");
+  node("a", 2);
+  spec::TrainJob spec;
+  spec.epochs = 3;
+  view_.apply(Event{view_.now, JobSubmitted{0, spec}});
+  view_.apply(Decision{view_.next_decision, Request{0, 0, {2, 0, 1.0}}});
+  happens(Woke{999});
+  starts(0);
+  const auto waits = job(2, 10);
+  EXPECT_FALSE(runs(waits));
+  view_.apply(Event{view_.now, EpochEnded{0, 1, 1, {}, Seconds{1}, {}, {}}});
+  view_.apply(
+      Decision{view_.next_decision, Request{0, 0, {2, 0, 1.0}}});  // its cores are free until it is answered
+  happens(Woke{999});
+  EXPECT_EQ(at(0).state, TaskState::running);
+  EXPECT_FALSE(runs(waits));
+  EXPECT_EQ(view_.nodes[0].free_cores, 0);
+}
+
+TEST_F(SchedulerTest, NodesThatJoinOrChangeAreFollowedWhileOthersWaitAndRun) {
+  policy("first-fit");
+  const auto first = node("a", 2);
+  const auto runs_there = job(2, 10), waits = job(2, 10);
+  EXPECT_FALSE(runs(waits));
+  node("a", 2);
+  EXPECT_TRUE(runs(waits));
+  EXPECT_EQ(at(waits).node, 1);
+  EXPECT_EQ(scheduler_->check(view_), "");
+  const auto large = job(4, 10);
+  happens(NodeJoined{first, "a0", {6, Bytes{1} << 33, 1.0}, "a", view_.nodes[0].traits});
+  EXPECT_EQ(scheduler_->check(view_), "");
+  EXPECT_TRUE(runs(large)) << "the node became a larger one";
+  EXPECT_EQ(view_.nodes[0].free_cores, 0);
+  EXPECT_TRUE(runs(runs_there));
 }
 
 }  // namespace

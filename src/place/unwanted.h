@@ -10,6 +10,7 @@ namespace tandem::place {
 // It was released, or its job was cancelled or is over.
 bool wanted_no_more(const View&, const TaskView&);
 
+Stop stop_of_unwanted(const View&, const TaskView&);
 // For those of them that have a process and are not being stopped yet.
 std::vector<Stop> stops_of_unwanted(const View&);
 

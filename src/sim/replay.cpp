@@ -87,7 +87,7 @@ Replay::Replay(const ReplayInput& input, const place::Policy& policy, place::Pre
     nodes_ += pool.count;
   }
   out_.jobs.resize(input.jobs.size());
-  possible_.resize(input.shapes.size(), kUnknown);
+  usable_.resize(input.shapes.size());
   const bool partly = input.failures || policy.heats || policy.preemption != place::Preemption::none;
   left_.assign(partly ? input.jobs.size() : 0, 1.0);
   begin_ = now_ = input.jobs.empty() ? 0 : input.jobs.front().submitted;
@@ -107,27 +107,21 @@ Replay::Replay(const ReplayInput& input, const place::Policy& policy, place::Pre
   wishes_.resize(input.shapes.size());
   allowed_.resize(input.shapes.size());
   wish_made_.resize(input.shapes.size(), false);
+  place::EngineHost& host = *this;
+  engine_ = std::make_unique<place::Engine>(policy_, pools_, host);
+  slot_of_.resize(input.jobs.size());
 }
 
 Replayed Replay::run() {
-  while ((next_job_ < input_.jobs.size() || !running_.empty() || queue_.size() > 0) && advance()) serve();
+  while ((next_job_ < input_.jobs.size() || !running_.empty() || waiting() > 0) && advance()) serve();
   out_.makespan = std::max(0.0, last_end_ - begin_);
   account();
   return std::move(out_);
 }
 
 void Replay::serve() {
-  if (!ranking_) {
-    queue_.serve([&](std::uint32_t job) { return start(job); });
-    return;
-  }
-  do {  // who had to make room may find some elsewhere
-    reserved_ = false;
-    evicted_.clear();
-    queue_.serve([&](std::uint32_t job) { return start_ranked(job); });
-    for (const auto job : evicted_) wait(job);
-  } while (!evicted_.empty() || (queue_.size() > 0 && undo_moves()));
-  if (policy_.heats && freed_ && next_reschedule() <= now_) reschedule();
+  if (engine_) return serve_by_engine();
+  queue_.serve([&](std::uint32_t job) { return start_plain(job); });
 }
 
 double Replay::seconds(std::uint32_t job, std::uint32_t pool, bool spread) const {
@@ -135,9 +129,27 @@ double Replay::seconds(std::uint32_t job, std::uint32_t pool, bool spread) const
   return table.empty() ? input_.jobs[job].seconds : table[job * input_.pools.size() + pool];
 }
 
-// Pools by how fast the job is in them; equals in their order.
+// Pools that could hold such a job if they were empty, and that no filter refuses.
+const std::vector<std::uint32_t>& Replay::usable(std::uint32_t job) {
+  const std::uint32_t index = input_.jobs[job].shape;
+  if (ranking_) {
+    wish_of(job);
+    return allowed_[index];
+  }
+  if (!usable_[index]) {
+    const auto& shape = input_.shapes[index];
+    usable_[index].emplace();
+    for (const auto pool : shape.pools)
+      if (place::Pool::could_ever(pools_[pool].node(), pools_[pool].size(), shape.part, shape.parts,
+                                  shape.apart))
+        usable_[index]->push_back(pool);
+  }
+  return *usable_[index];
+}
+
+// Those by how fast the job is in them; equals in their order.
 const std::vector<std::uint32_t>& Replay::preferred(std::uint32_t job) {
-  const auto& pools = shape_of(job).pools;
+  const auto& pools = usable(job);
   if (input_.by_pool.empty() || pools.size() < 2) return pools;
   order_ = pools;
   std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -147,23 +159,15 @@ const std::vector<std::uint32_t>& Replay::preferred(std::uint32_t job) {
 }
 
 bool Replay::possible(std::uint32_t job) {
-  if (ranking_) return !open_to(job).empty();
-  const auto index = input_.jobs[job].shape;
-  const auto& shape = input_.shapes[index];
-  if (!input_.by_pool.empty())  // depends on the job too
-    return std::any_of(shape.pools.begin(), shape.pools.end(), [&](std::uint32_t pool) {
-      return std::isfinite(seconds(job, pool, false)) && pools_[pool].could_ever(shape.part, shape.parts);
-    });
-  if (possible_[index] == kUnknown)
-    possible_[index] = std::any_of(shape.pools.begin(), shape.pools.end(), [&](std::uint32_t pool) {
-      return pools_[pool].could_ever(shape.part, shape.parts);
-    });
-  return possible_[index] == 1;
+  const auto& pools = usable(job);
+  return std::any_of(pools.begin(), pools.end(),
+                     [&](std::uint32_t pool) { return std::isfinite(seconds(job, pool, false)); });
 }
 
-bool Replay::start(std::uint32_t job) {
+bool Replay::start_plain(std::uint32_t job) {
+  const place::Where rule{.apart = shape_of(job).apart};
   for (const auto pool : preferred(job))
-    if (std::isfinite(seconds(job, pool, false)) && start_in(job, pool, {})) return true;
+    if (std::isfinite(seconds(job, pool, false)) && start_in(job, pool, rule)) return true;
   return false;
 }
 
@@ -176,12 +180,16 @@ bool Replay::start_in(std::uint32_t job, std::uint32_t pool, const place::Where&
 
 void Replay::begin(std::uint32_t job, std::uint32_t pool) {
   const double lasts = seconds(job, pool, taken_.size() > 1) * share_left(job);
-  const std::uint32_t slot = take_slot();
+  const std::uint32_t slot = last_slot_ = take_slot();
   Running& running = slots_[slot];
   running.job = job, running.pool = pool, running.since = now_, running.seconds = lasts;
   running.standing = running.joules = 0, running.settled = false, running.whole = share_left(job) == 1;
   running.shares.swap(taken_);
   running_.set(slot, now_ + lasts);
+  if (input_.keep_steps) {
+    out_.steps.push_back({now_, true, job, pool, {}});
+    for (const auto& share : running.shares) out_.steps.back().nodes.push_back(share.node);
+  }
   JobFate& fate = out_.jobs[job];
   fate.started = now_, fate.pool = pool, ++fate.attempts;
 }
@@ -228,13 +236,14 @@ void Replay::wait(std::uint32_t job) {
   double fastest = what.seconds;
   if (!input_.by_pool.empty()) fastest = seconds(job, preferred(job).front(), false);
   const auto parts = static_cast<double>(input_.shapes[what.shape].parts);
-  queue_.add(job, line_of(job), {what.submitted, fastest, parts, what.priority});
+  const place::JobFacts facts{what.submitted, fastest, parts, what.priority};
+  if (engine_) return wait_in_engine(job, facts);
+  queue_.add(job, line_of(job), facts);
 }
 
 // Jobs that the queue may treat alike: what one finds no room for, the other does not. Where a job can run
-// depends on more than its shape when some pools are closed to it, or when it may pass others if it is short.
+// depends on more than its shape when some pools are closed to it.
 std::uint32_t Replay::line_of(std::uint32_t job) {
-  if (policy_.backfill) return job;
   const std::uint32_t shape = input_.jobs[job].shape;
   if (input_.by_pool.empty()) return shape;
   std::uint64_t open = 0;
@@ -250,7 +259,10 @@ std::uint32_t Replay::line_of(std::uint32_t job) {
 void Replay::release(std::uint32_t slot) {
   Running& running = slots_[slot];
   const auto& part = shape_of(running.job).part;
-  for (const auto& share : running.shares) pools_[running.pool].give_back(part, share);
+  if (engine_)
+    engine_->release(running.job);
+  else
+    for (const auto& share : running.shares) pools_[running.pool].give_back(part, share);
   running.shares.clear();
   free_slots_.push_back(slot);
   note_room();
@@ -277,7 +289,7 @@ void Replay::end(std::uint32_t slot) {
   release(slot);
 }
 
-void Replay::stop(std::uint32_t slot) {
+void Replay::stop_slot(std::uint32_t slot) {
   undo_move(slot);
   const Running& running = slots_[slot];
   count_use(running.job, running.pool, running.since);
@@ -304,7 +316,10 @@ void Replay::change_node(std::uint32_t node) {
       std::upper_bound(first_node_.begin(), first_node_.end(), node) - first_node_.begin() - 1);
   const auto place = static_cast<std::uint32_t>(node - first_node_[pool]);
   down_[node] = !down_[node];
-  pools_[pool].set_up(place, !down_[node]);
+  if (engine_)
+    engine_->set_up(pool, place, !down_[node]);
+  else
+    pools_[pool].set_up(place, !down_[node]);
   note_room();
   if (!down_[node]) return plan_failure(node, now_);
   ++out_.failures;
@@ -329,7 +344,7 @@ void Replay::lose(std::uint32_t pool, std::uint32_t node) {
     const double kept = input_.checkpoint > 0 ? std::floor(ran / input_.checkpoint) * input_.checkpoint : 0;
     out_.lost_seconds += (now_ - running.since - kept) * static_cast<double>(shape_of(job).parts);
     if (running.seconds > running.standing) left_[job] *= 1 - kept / (running.seconds - running.standing);
-    stop(slot);
+    stop_slot(slot);
     if (out_.jobs[job].attempts < kMostAttempts)
       wait(job);
     else

@@ -2,12 +2,13 @@
 // are, what it costs.
 //
 // The level above training steps: a job is so many equal parts that run for so long, all at once. The policy
-// is that of place/ (policies.h), unchanged. At each moment jobs that are done leave, nodes fail or come
-// back, jobs arrive, then the queue is served once; a policy that reschedules does so last, and only while
-// nobody waits: a move that is under way is undone when somebody does. A job whose node fails loses what it
-// did since its last checkpoint and waits again, at its old place; after kMostAttempts it is given up. A job
-// that no empty cluster could hold is told as such and never waits. Nothing is thrown away: every job is
-// done, given up, or can never be.
+// is that of place/, carried out by the engine that the live scheduler uses too (place/engine.h); stops take
+// no time here: who must make room, or moves by checkpoint, waits again at once. At each moment jobs that are
+// done leave, nodes fail or come back, jobs arrive, then the queue is served once; a policy that reschedules
+// does so last, and only while nobody waits: a move that is under way is undone when somebody does. A job
+// whose node fails loses what it did since its last checkpoint and waits again, at its old place; after
+// kMostAttempts it is given up. A job that no empty cluster could hold is told as such and never waits.
+// Nothing is thrown away: every job is done, given up, or can never be.
 //
 // The cost of a happening grows with the logarithm of nodes and running jobs. Deterministic; any number side
 // by side.
@@ -48,6 +49,7 @@ struct ReplayShape {
   std::vector<std::uint32_t> pools{};  // it may run in; one of them, wholly
   std::string architecture{}, gpu_type{};
   std::vector<std::string> labels{};
+  bool apart = false;  // each part on a node of its own, as live gangs are
 };
 
 struct ReplayJob {
@@ -68,6 +70,7 @@ struct ReplayInput {
   double checkpoint = 0;  // s between checkpoints; 0: none, a job starts again from its beginning
   std::uint64_t seed = 1;
   double sample = 0;  // s between looks at how full each node is; 0: none
+  bool keep_steps = false;
 };
 
 inline constexpr std::uint32_t kMostAttempts = 1000;
@@ -86,6 +89,14 @@ struct NodeSample {
   std::vector<float> cores{}, memory{};
 };
 
+// What was decided of a job.
+struct ReplayStep {
+  double at = 0;
+  bool starts = true;  // or is stopped, to make room or to move
+  std::uint32_t job = 0, pool = 0;
+  std::vector<std::uint32_t> nodes{};  // of the pool, where it starts
+};
+
 struct Replayed {
   std::vector<JobFate> jobs{};                           // as in the input
   std::vector<std::uint32_t> never{};                    // no empty cluster could hold them
@@ -98,7 +109,8 @@ struct Replayed {
   std::uint64_t failures = 0;
   std::uint64_t evictions = 0, moves = 0, moves_undone = 0;
   std::vector<NodeSample> samples{};
-  std::optional<double> joules{};  // none: the draw of a pool is not known
+  std::vector<ReplayStep> steps{};  // in order, where the input asks for them; no moves without a stop
+  std::optional<double> joules{};   // none: the draw of a pool is not known
 };
 
 // UserError for input that cannot be: no pools, a shape or pool that is not there, times that are not finite.

@@ -32,7 +32,7 @@ void Replay::note_room() {
 
 void Replay::reschedule() {
   periods_ = next_period();
-  if (queue_.size() > 0) return;  // those that wait come first
+  if (waiting() > 0) return;  // those that wait come first
   freed_ = false;
   std::vector<std::uint32_t> slots;
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
@@ -41,40 +41,41 @@ void Replay::reschedule() {
   std::sort(slots.begin(), slots.end(),
             [&](std::uint32_t a, std::uint32_t b) { return slots_[a].job < slots_[b].job; });
   for (const auto slot : slots) consider(slot);
+  engine_->end_round();
 }
 
-bool Replay::consider(std::uint32_t slot) {
+void Replay::consider(std::uint32_t slot) {
   Running& running = slots_[slot];
-  const auto& wish = wish_of(running.job);
-  const auto& scores = ranking_->scores(running.job, open_to(running.job));
-  std::vector<place::HeatsOption> better;
-  place::Prediction here{};
-  running.settled = true;
-  for (const auto& scored : scores) {
-    if (scored.type == running.pool) {
-      here = scored.predicted;
-      break;
-    }
-    running.settled = false;
-    if (pools_[scored.type].room(wish.part, ranking_->where(scored.type)))
-      better.push_back({scored.type, scored.predicted});
+  const std::uint32_t job = running.job;
+  const auto& wish = wish_of(job);
+  const place::Engine::MoveFacts facts{*policy_.heats, ranking_->h_of(job), left_now(running)};
+  const auto& scores = ranking_->scores(job, open_to(job));
+  auto to = engine_->better_place_for(job, wish, facts, scores, *ranking_, &running.settled);
+  if (!to) return;
+  if (policy_.heats->moves == place::HeatsOptions::Moves::stateless) {
+    if (moving_.size() < slots_.size()) moving_.resize(slots_.size());
+    moving_[slot] = {to->type, now_, std::move(to->shares)};
+    arrivals_there_.set(slot, now_ + policy_.heats->cost);
+    return;
   }
-  if (better.empty()) return false;
-  const auto to =
-      place::better_place(*policy_.heats, ranking_->h_of(running.job), left_now(running), here, better);
-  if (!to || !pools_[*to].take(wish.part, wish.parts, taken_, ranking_->where(*to))) return false;
-  move(slot, *to);
-  return true;
+  // By checkpoint: it is stopped, and starts where it is best then.
+  engine_->keep_for_round(to->type, wish.part, std::move(to->shares));
+  moved_[job] = out_.jobs[job].started;
+  stop(job, {});
 }
 
-// The room is in `taken_`.
-void Replay::move(std::uint32_t slot, std::uint32_t pool) {
-  if (moving_.size() < slots_.size()) moving_.resize(slots_.size());
-  moving_[slot] = {pool, now_, taken_};
-  if (policy_.heats->moves == place::HeatsOptions::Moves::stateless)
-    arrivals_there_.set(slot, now_ + policy_.heats->cost);
-  else
-    arrive_there(slot);
+// It has been there before, and stands still while its checkpoint is read.
+void Replay::arrive_by_checkpoint(std::uint32_t slot) {
+  Running& running = slots_[slot];
+  JobFate& fate = out_.jobs[running.job];
+  const auto found = moved_.find(running.job);
+  fate.started = found->second;
+  moved_.erase(found);
+  --fate.attempts;  // it is the same attempt that goes on
+  running.standing = policy_.heats->cost;
+  running.seconds += running.standing;
+  running_.set(slot, now_ + running.seconds);
+  ++fate.moves, ++out_.moves;
 }
 
 void Replay::arrive_there(std::uint32_t slot) {
@@ -83,15 +84,19 @@ void Replay::arrive_there(std::uint32_t slot) {
   const std::uint32_t job = running.job;
   const double left = left_now(running);
   running.joules += count_use(job, running.pool, running.since);
-  if (now_ > moving.since) running.joules += count_use(job, moving.pool, moving.since);
-  for (const auto& share : running.shares) pools_[running.pool].give_back(shape_of(job).part, share);
-  const bool by_checkpoint = policy_.heats->moves == place::HeatsOptions::Moves::stateful;
+  running.joules += count_use(job, moving.pool, moving.since);
+  // The engine takes the room that was kept for it, and gives the old back.
+  for (const auto& share : moving.shares) pools_[moving.pool].give_back(shape_of(job).part, share);
+  auto holding = *engine_->holding(job);
+  holding.places.clear();
+  for (const auto& share : moving.shares) holding.places.push_back({moving.pool, share});
+  engine_->hold(job, std::move(holding));
   left_[job] = left;
   running.pool = moving.pool, running.since = now_, running.whole = false, running.settled = false;
   running.shares.swap(moving.shares);
   moving.shares.clear();
-  running.standing = by_checkpoint ? policy_.heats->cost : 0;
-  running.seconds = running.standing + left * seconds(job, running.pool, running.shares.size() > 1);
+  running.standing = 0;
+  running.seconds = left * seconds(job, running.pool, running.shares.size() > 1);
   running_.set(slot, now_ + running.seconds);
   out_.jobs[job].pool = running.pool;
   ++out_.jobs[job].moves, ++out_.moves;
@@ -104,7 +109,7 @@ void Replay::undo_move(std::uint32_t slot) {
   const std::uint32_t job = slots_[slot].job;
   slots_[slot].joules += count_use(job, moving.pool, moving.since);
   slots_[slot].whole = false;
-  for (const auto& share : moving.shares) pools_[moving.pool].give_back(shape_of(job).part, share);
+  engine_->give_back_room(moving.pool, shape_of(job).part, moving.shares);
   moving.shares.clear();
   arrivals_there_.erase(slot);
   ++out_.moves_undone;

@@ -1,27 +1,30 @@
 // One replay (replay.h): its state, and what happens at each moment. Not for others to include.
 //
 // The plain case, an order of the queue and first fit in the fastest pool, touches nothing that the other
-// policies need: replay.cpp. What they add is in replay_policy.cpp (ranking, eviction, backfilling) and
-// replay_move.cpp (rescheduling).
+// policies need: replay.cpp. Others are carried out by the placement engine (place/engine.h), whose host this
+// is: replay_policy.cpp; what a move takes is in replay_move.cpp.
 #pragma once
 
+#include <deque>
+#include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "place/engine.h"
 #include "sim/failures.h"
 #include "sim/heap.h"
 #include "sim/replay.h"
 
 namespace tandem::sim {
 
-class Replay {
+class Replay final : private place::EngineHost {
  public:
   Replay(const ReplayInput&, const place::Policy&, place::Predictor*);
   Replayed run();
 
  private:
-  static constexpr std::int8_t kUnknown = -1;
   struct Running {
     std::uint32_t job = 0, pool = 0;
     double since = 0, seconds = 0;  // of this stretch
@@ -42,12 +45,12 @@ class Replay {
   void serve();
   void arrive(std::uint32_t job);
   void wait(std::uint32_t job);
-  bool start(std::uint32_t job);
+  bool start_plain(std::uint32_t job);
   bool start_in(std::uint32_t job, std::uint32_t pool, const place::Where&);
   void begin(std::uint32_t job, std::uint32_t pool);  // on `taken_`
   void end(std::uint32_t slot);
   // Stops what runs in the slot; its room is free again.
-  void stop(std::uint32_t slot);
+  void stop_slot(std::uint32_t slot);
   void release(std::uint32_t slot);
   std::uint32_t take_slot();
 
@@ -56,17 +59,23 @@ class Replay {
   double share_left(std::uint32_t job) const { return left_.empty() ? 1 : left_[job]; }
   double left_now(const Running&) const;
   const ReplayShape& shape_of(std::uint32_t job) const { return input_.shapes[input_.jobs[job].shape]; }
+  const std::vector<std::uint32_t>& usable(std::uint32_t job);
   const std::vector<std::uint32_t>& preferred(std::uint32_t job);
   bool possible(std::uint32_t job);
   std::uint32_t line_of(std::uint32_t job);
 
-  // Policies that rank, evict or let others pass
-  bool start_ranked(std::uint32_t job);
-  bool evict_for(std::uint32_t job, std::uint32_t pool, const place::Where&);
-  std::vector<std::uint32_t> lower_than(std::uint32_t job, std::uint32_t pool) const;
-  void evict(std::uint32_t slot);
-  void reserve(std::uint32_t job);                       // room for the first that finds none
-  bool may_pass(std::uint32_t job, std::uint32_t pool);  // on `taken_`
+  // The engine's host
+  const std::vector<std::uint32_t>& ranked(std::uint32_t job) override;
+  place::Where where(std::uint32_t job, std::uint32_t pool) override;
+  place::Lasts lasts(std::uint32_t job, std::uint32_t pool, std::span<const place::Share>) override;
+  bool begins_at_once() const override { return true; }
+  void start(std::uint32_t job, std::span<const place::Placed>) override;
+  void stop(std::uint32_t job, const place::StopCause&) override;
+  std::uint32_t engine_line_of(std::uint32_t job);
+  void wait_in_engine(std::uint32_t job, const place::JobFacts&);
+  void serve_by_engine();
+  void carry_out_stops();
+  std::size_t waiting() const { return engine_ ? engine_->waiting() : queue_.size(); }
   const std::vector<std::uint32_t>& open_to(std::uint32_t job);
   const place::TaskWish& wish_of(std::uint32_t job);
 
@@ -75,9 +84,9 @@ class Replay {
   std::int64_t next_period() const;
   double next_reschedule() const;
   void reschedule();
-  bool consider(std::uint32_t slot);
-  void move(std::uint32_t slot, std::uint32_t pool);
+  void consider(std::uint32_t slot);
   void arrive_there(std::uint32_t slot);
+  void arrive_by_checkpoint(std::uint32_t slot);
   void undo_move(std::uint32_t slot);
   bool undo_moves();
 
@@ -103,10 +112,11 @@ class Replay {
   Heap running_;  // slots, by their end
   std::vector<Running> slots_;
   std::vector<std::uint32_t> free_slots_, order_;
+  std::uint32_t last_slot_ = 0;  // in which a job began last
   std::vector<place::Share> taken_;
-  std::vector<std::int8_t> possible_;                           // by shape
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> lines_;  // shape and the pools open to it
-  std::vector<double> left_;                                    // of each job: share still to be done
+  std::vector<std::optional<std::vector<std::uint32_t>>> usable_;  // by shape, where there is no ranking
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> lines_;     // shape and the pools open to it
+  std::vector<double> left_;                                       // of each job: share still to be done
 
   std::vector<place::MachineType> types_;
   std::unique_ptr<place::Predictor> declared_;
@@ -115,10 +125,14 @@ class Replay {
   std::vector<place::TaskWish> wishes_;      // by shape
   std::vector<std::vector<std::uint32_t>> allowed_;
   std::vector<bool> wish_made_;
-  std::vector<std::uint32_t> evicted_;  // wait again after this round
-  bool reserved_ = false;
-  double reserved_at_ = 0;
-  std::vector<place::Pool> then_;  // nodes at that time, the reserved ones taken
+  std::unique_ptr<place::Engine> engine_;  // where there is a ranking
+  struct EngineLine {
+    std::uint32_t shape = 0, line = 0;  // the engine's
+  };
+  std::map<std::pair<std::uint32_t, std::uint64_t>, EngineLine> engine_lines_;  // by shape and open pools
+  std::vector<std::uint32_t> slot_of_;                                          // by job
+  std::deque<std::uint32_t> stopping_;                                          // jobs, as it was decided
+  std::map<std::uint32_t, double> moved_;  // jobs that were stopped to move: when they had started
 
   Heap arrivals_there_;  // slots that move, by the time they are there
   std::vector<Moving> moving_;

@@ -1,5 +1,6 @@
-// Stands in for libFuzzer where clang is not installed: some thousand seeded inputs, made by cutting, repeating and
-// changing the files of a folder. `make nightly` runs the same targets under libFuzzer for minutes.
+// Stands in for libFuzzer where clang is not installed: some thousand seeded inputs, made by cutting,
+// repeating and changing the files of a folder. `make nightly` runs the same targets under libFuzzer for
+// minutes.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +19,8 @@ constexpr int kInputs = 4000;
 constexpr std::size_t kLongest = 4096;
 
 std::vector<std::string> seeds(const char* folder) {
-  std::vector<std::string> found = {"", "{\"type\":\"hello\",\"protocol\":1}\n", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "a,b\n1,2\n",
+  std::vector<std::string> found = {"", "{\"type\":\"hello\",\"protocol\":1}\n",
+                                    "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "a,b\n1,2\n",
                                     std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x02", 16)};
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::ifstream file(entry.path(), std::ios::binary);
@@ -34,10 +36,18 @@ std::string changed(const std::vector<std::string>& from, std::mt19937_64& rando
   for (auto changes = below(8); changes > 0; --changes) {
     const std::size_t at = below(text.size() + 1), length = below(32);
     switch (below(5)) {
-      case 0: text.insert(at, 1, static_cast<char>(random())); break;
-      case 1: if (at < text.size()) text[at] = static_cast<char>(random()); break;
-      case 2: text.erase(at, length); break;
-      case 3: text.insert(at, text.substr(below(text.size() + 1), length)); break;
+      case 0:
+        text.insert(at, 1, static_cast<char>(random()));
+        break;
+      case 1:
+        if (at < text.size()) text[at] = static_cast<char>(random());
+        break;
+      case 2:
+        text.erase(at, length);
+        break;
+      case 3:
+        text.insert(at, text.substr(below(text.size() + 1), length));
+        break;
       default: {
         const auto& other = from[below(from.size())];
         text.insert(at, other.substr(below(other.size() + 1), length));

@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "bench/anova/measurements.h"
 #include "bench/sim_validation/report.h"
-#include "stats/anova.h"
-#include "stats/linear_model.h"
+#include "stats/design/anova.h"
+#include "stats/design/linear_model.h"
 
 using namespace tandem;
 using namespace tandem::bench;

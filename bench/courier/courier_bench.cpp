@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "bench/courier/runs.h"
 #include "bench/sim_validation/report.h"
-#include "stats/conformal.h"
+#include "stats/regression/conformal.h"
 
 using namespace tandem;
 using namespace tandem::bench;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "stats/cross_validation.h"
+#include "stats/regression/cross_validation.h"
 
 namespace tandem::bench {
 

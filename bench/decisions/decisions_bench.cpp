@@ -16,7 +16,7 @@
 
 #include "base/random.h"
 #include "bench/decisions/live.h"
-#include "place/policies.h"
+#include "place/policy/policies.h"
 
 namespace {
 using namespace tandem;
@@ -40,7 +40,7 @@ std::vector<MachineType> machine_types(std::size_t nodes, std::uint32_t types) {
 }
 
 struct Task {
-  TaskWish wish{};
+  TaskRequirements needs{};
   TaskFeatures features{};
   std::vector<std::uint32_t> allowed{};
 };
@@ -53,18 +53,18 @@ std::vector<Task> tasks_for(const Ranking& ranking, std::uint32_t types, std::si
   std::vector<Task> out(count);
   for (auto& task : out) {
     const auto cores = static_cast<std::int64_t>(1 + random.below(8));
-    task.wish.part = {1000 * cores, cores * 2 * kGiB, 0, 0};
+    task.needs.part = {1000 * cores, cores * 2 * kGiB, 0, 0};
     if (random.below(3) == 0) {
       if (random.below(3) == 0)
-        task.wish.part.gpu_share = static_cast<std::int32_t>(100 * (1 + random.below(9)));
+        task.needs.part.gpu_share = static_cast<std::int32_t>(100 * (1 + random.below(9)));
       else
-        task.wish.part.gpus = static_cast<std::int32_t>(1 + random.below(2));
-      const char* const wishes[] = {"", "", "T4", "V100|A100", "P100"};
-      task.wish.accelerator = wishes[random.below(5)];
+        task.needs.part.gpus = static_cast<std::int32_t>(1 + random.below(2));
+      const char* const needs[] = {"", "", "T4", "V100|A100", "P100"};
+      task.needs.accelerator = needs[random.below(5)];
     }
     task.features = {static_cast<std::uint32_t>(random.below(2)), random.uniform(200, 1250),
                      static_cast<double>(cores), static_cast<double>(cores) * 2, 2.5};
-    task.allowed = ranking.allowed(task.wish, all);
+    task.allowed = ranking.allowed(task.needs, all);
   }
   return out;
 }
@@ -126,8 +126,8 @@ Rate measure(const std::string& name, std::size_t nodes, std::size_t count, std:
     if (task.allowed.empty()) std::abort();
     ++out.decisions;
     bool placed = false;
-    for (const auto type : ranking.rank(i, 0, task.wish, task.allowed, pools)) {
-      if (!pools[type].take(task.wish.part, 1, taken, ranking.where(type))) continue;
+    for (const auto type : ranking.rank(i, 0, task.needs, task.allowed, pools)) {
+      if (!pools[type].take(task.needs.part, 1, taken, ranking.where(type))) continue;
       running.push_back({i, type, taken});
       placed = true;
       break;
@@ -139,7 +139,7 @@ Rate measure(const std::string& name, std::size_t nodes, std::size_t count, std:
     // No room: a hundredth of those that run end, and it is decided again.
     for (std::size_t k = std::max<std::size_t>(1, running.size() / 100); k > 0 && !running.empty(); --k) {
       const Placed& first = running.front();
-      for (const auto& share : first.shares) pools[first.type].give_back(tasks[first.task].wish.part, share);
+      for (const auto& share : first.shares) pools[first.type].give_back(tasks[first.task].needs.part, share);
       running.pop_front();
     }
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "place/scheduler.h"
+#include "place/engine/scheduler.h"
 
 namespace tandem::bench {
 namespace {
@@ -29,8 +29,8 @@ std::vector<spec::TrainJob> shapes() {
     job.place.seconds = Seconds{random.uniform(60, 3600)};
     if (random.below(3) > 0) continue;
     job.system.gpus = static_cast<int>(1 + random.below(2));
-    const char* const wishes[] = {"", "", "T4", "V100|A100", "P100"};
-    job.place.accelerator = wishes[random.below(5)];
+    const char* const needs[] = {"", "", "T4", "V100|A100", "P100"};
+    job.place.accelerator = needs[random.below(5)];
   }
   return out;
 }
@@ -41,7 +41,8 @@ class FullCluster {
     for (int i = 0; i < nodes; ++i) {
       const int type = i % kTypes;
       NodeTraits traits;
-      traits.pace = 1 + 0.1 * type, traits.idle = Watts{50.0 + type}, traits.busy = Watts{200.0 + 7 * type};
+      traits.speed_factor = 1 + 0.1 * type, traits.idle = Watts{50.0 + type},
+      traits.busy = Watts{200.0 + 7 * type};
       traits.accelerator = kAccelerators[type % 5];
       Resources has{8 + 4 * (type % 4), (32 + 16 * (type % 4)) * kGiB, 1.0};
       has.gpus = traits.accelerator.empty() ? 0 : 4;

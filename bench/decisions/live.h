@@ -1,5 +1,5 @@
-// Decisions of the live scheduler (place/scheduler.h): Scheduler::step, the events that lead to them and the
-// view that takes both, while the cluster and the queue stay full.
+// Decisions of the live scheduler (place/engine/scheduler.h): Scheduler::step, the events that lead to them
+// and the view that takes both, while the cluster and the queue stay full.
 #pragma once
 
 #include <cstddef>

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bench/sim_validation/report.h"
-#include "place/dias_deflator.h"
-#include "sim/dias.h"
+#include "place/dias/dias_deflator.h"
+#include "sim/dias/dias.h"
 
 namespace tandem::bench {
 

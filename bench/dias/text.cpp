@@ -169,7 +169,8 @@ Section processing_section() {
   double steady = 0, random = 0, response = 0;
   section.show(processing_table(steady, random));
   section.say(
-      "Waves (section 4.3.2 is missing from the text; ours is told in place/dias_job.h) are made for steady "
+      "Waves (section 4.3.2 is missing from the text; ours is told in place/dias/dias_job.h) are made for "
+      "steady "
       "tasks: exponential ones fill gaps at the end of a wave that they do not see.");
   section.show(response_table(response));
   Table curve{

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/dias_local/stage.h"
-#include "place/dias_deflator.h"
+#include "place/dias/dias_deflator.h"
 
 namespace tandem::bench {
 

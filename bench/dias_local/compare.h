@@ -8,7 +8,7 @@
 
 #include "bench/dias_local/calibrate.h"
 #include "bench/sim_validation/report.h"
-#include "sim/dias_server.h"
+#include "sim/dias/dias_server.h"
 
 namespace tandem::bench {
 

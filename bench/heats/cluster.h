@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "place/heats_model.h"
-#include "sim/replay.h"
+#include "place/policy/heats_model.h"
+#include "sim/trace/replay.h"
 
 namespace tandem::bench {
 

@@ -7,7 +7,7 @@
 
 #include "bench/heats/runner.h"
 #include "bench/heats/sections.h"
-#include "place/policies.h"
+#include "place/policy/policies.h"
 
 namespace tandem::bench {
 namespace {

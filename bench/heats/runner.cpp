@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "place/policies.h"
+#include "place/policy/policies.h"
 
 namespace tandem::bench {
 

@@ -9,8 +9,8 @@
 #include "base/random.h"
 #include "graph/layers.h"
 #include "graph/zoo.h"
-#include "sim/run_workload.h"
-#include "sim/step_cost.h"
+#include "sim/step/step_cost.h"
+#include "sim/workload/run_workload.h"
 
 namespace tandem::bench {
 namespace {

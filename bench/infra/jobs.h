@@ -8,7 +8,7 @@
 
 #include "bench/infra/testbed.h"
 #include "graph/operations.h"
-#include "place/infra_pick.h"
+#include "place/infra/infra_pick.h"
 
 namespace tandem::bench {
 

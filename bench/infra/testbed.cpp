@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/random.h"
-#include "place/infra_period.h"
+#include "place/infra/infra_period.h"
 
 namespace tandem::bench {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "place/infra_nodes.h"
-#include "sim/devices.h"
+#include "place/infra/infra_nodes.h"
+#include "sim/step/devices.h"
 #include "spec/cluster.h"
 
 namespace tandem::bench {

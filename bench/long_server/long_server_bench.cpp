@@ -1,4 +1,5 @@
-// bench/long_server, the journal: appends to a server's what a long life leaves, jobs that ended and jobs that wait.
+// bench/long_server, the journal: appends to a server's what a long life leaves, jobs that ended and jobs
+// that wait.
 //
 //   long_server_bench STORE SERVER ENDED WAITING DAYS
 //
@@ -47,11 +48,18 @@ class Writer {
     PlacementReason why;
     for (int i = 0; i < 3; ++i) why.best.push_back({node, true, 0.9 - i, 0.5, 20, 300, 0.1, 0, ""});
     why.chosen = node, why.possible = 32, why.waiting = 7, why.energy_weight = 0.5;
-    add(at, JobSubmitted{job, spec}, {Request{task, job, spec.system}, Start{task, 1, node, spec.system, 0, {}, why}});
+    add(at, JobSubmitted{job, spec},
+        {Request{task, job, spec.system}, Start{task, 1, node, spec.system, 0, {}, why}});
     add(at, TaskStarted{task, 1, decision_ - 1, 1, 1, {0}}, {});
     for (std::int64_t epoch = 1; epoch <= 2; ++epoch)
       add(at + Seconds{10.0 * static_cast<double>(epoch)},
-          EpochEnded{task, 1, epoch, {{"accuracy", 0.9}, {"loss", 0.1}}, Seconds{10}, Energy{Joules{150}, "model"}, {}},
+          EpochEnded{task,
+                     1,
+                     epoch,
+                     {{"accuracy", 0.9}, {"loss", 0.1}},
+                     Seconds{10},
+                     Energy{Joules{150}, "model"},
+                     {}},
           {Continue{task, 1, epoch}});
     add(at + Seconds{20}, TaskEnded{task, 1, Energy{Joules{1}, "model"}},
         {FinishJob{job, JobState::finished, "all epochs are done"}});

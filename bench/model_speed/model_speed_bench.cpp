@@ -17,7 +17,7 @@
 #include "base/random.h"
 #include "bench/sim_validation/report.h"
 #include "bench/simgrid/stopwatch.h"
-#include "stats/conformal.h"
+#include "stats/regression/conformal.h"
 
 using namespace tandem;
 using namespace tandem::bench;

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "stats/median.h"
+#include "stats/numeric/median.h"
 
 namespace tandem::bench {
 namespace {

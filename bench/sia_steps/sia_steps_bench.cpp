@@ -21,7 +21,7 @@
 #include "base/error.h"
 #include "bench/sia_steps/rows.h"
 #include "bench/sim_validation/report.h"
-#include "stats/conformal.h"
+#include "stats/regression/conformal.h"
 
 using namespace tandem;
 using namespace tandem::bench;

@@ -1,4 +1,4 @@
-// A million jobs on 10 000 nodes under first in, first out, on one core; and what a happening costs on
+// A million jobs on 10 000 nodes under first in, first out, on one core; and what an event costs on
 // clusters of 10 to 10 000 nodes at the same load. `sim_scale_bench [JOBS]`.
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 #include "base/random.h"
-#include "sim/replay.h"
+#include "sim/trace/replay.h"
 
 namespace {
 using namespace tandem;
@@ -75,9 +75,8 @@ int main(int argc, char** argv) {
   const auto waits = waits_of(in, big.replayed);
   fmt::print(
       "{} jobs on 10000 nodes, fifo: {:.1f} s with making them ({:.1f} s without), {:.2f} GB, {:.2f} M "
-      "happenings a second\n",
-      jobs, all, big.seconds, resident_gb(),
-      1e-6 * static_cast<double>(big.replayed.happenings) / big.seconds);
+      "events a second\n",
+      jobs, all, big.seconds, resident_gb(), 1e-6 * static_cast<double>(big.replayed.events) / big.seconds);
   fmt::print(
       "  done {}, used {:.0f} % of the cores, mean wait {:.0f} s, {:.1f} days of cluster time, {:.1f} GJ\n",
       waits.jobs, 100 * big.replayed.core_seconds / big.replayed.core_seconds_there, waits.mean,
@@ -91,10 +90,10 @@ int main(int argc, char** argv) {
   for (int round = 0; round < 5; ++round)
     for (int i = 0; i < 4; ++i) {
       const auto run = timed(workload(200'000, sizes[i], 2));
-      best[i] = std::min(best[i], run.seconds / static_cast<double>(run.replayed.happenings));
+      best[i] = std::min(best[i], run.seconds / static_cast<double>(run.replayed.events));
     }
   for (int i = 0; i < 4; ++i)
-    fmt::print("{:6} nodes: {:6.0f} ns a happening, {:.2f} of that at 10 nodes\n", sizes[i], best[i] * 1e9,
+    fmt::print("{:6} nodes: {:6.0f} ns an event, {:.2f} of that at 10 nodes\n", sizes[i], best[i] * 1e9,
                best[i] / best[0]);
   const bool flat = best[3] <= 4 * best[0];
   fmt::print("  asked: at 10000 nodes at most 4 times that at 10: {}\n", flat ? "held" : "MISSED");

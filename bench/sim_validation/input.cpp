@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "sim/trace_csv.h"
+#include "sim/trace/trace_csv.h"
 
 namespace tandem::bench {
 namespace {

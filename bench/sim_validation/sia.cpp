@@ -1,5 +1,6 @@
-// Pollux's and Sia's step times by the one law of step times (stats/physical_model.h): learnt from one node
-// and from two nodes of one GPU each, all other multi-node rows predicted, by application and cluster.
+// Pollux's and Sia's step times by the one law of step times (stats/training/physical_model.h): learnt from
+// one node and from two nodes of one GPU each, all other multi-node rows predicted, by application and
+// cluster.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 #include "base/text.h"
 #include "bench/sim_validation/input.h"
 #include "bench/sim_validation/sections.h"
-#include "stats/regression.h"
-#include "stats/training_law.h"
+#include "stats/regression/regression.h"
+#include "stats/training/training_law.h"
 
 namespace tandem::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "graph/operations.h"
-#include "sim/run_workload.h"
+#include "sim/workload/run_workload.h"
 #include "spec/cluster.h"
 
 namespace tandem::bench {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/topology.h"
+#include "sim/engine/topology.h"
 
 namespace tandem::bench {
 

@@ -4,7 +4,7 @@
 
 #include "advise/advisor.h"
 #include "bench/slo/cells.h"
-#include "stats/regression.h"
+#include "stats/regression/regression.h"
 
 namespace tandem::bench {
 namespace {

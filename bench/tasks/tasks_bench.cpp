@@ -13,7 +13,7 @@
 
 #include "control/loop.h"
 #include "measure/task_sensor.h"
-#include "place/malleable.h"
+#include "place/engine/malleable.h"
 #include "platform/temporary.h"
 #include "runtime/local/world.h"
 #include "store/store.h"

@@ -57,16 +57,16 @@ double ratio(const Models& models, int batch, int cores, double busy, double col
   return models.seconds(toy_setting(batch, cores, 4), load).value() / truth;
 }
 
-TEST(Crowd, IsThreadsOnTheFullestCpu) {
-  EXPECT_EQ(crowd(toy_setting(64, 1), {1, 1}, 2), 1);
-  EXPECT_EQ(crowd(toy_setting(64, 1), {2, 2}, 2), 1) << "there is a CPU for each";
-  EXPECT_EQ(crowd(toy_setting(64, 1), {3, 3}, 2), 2);
-  EXPECT_EQ(crowd(toy_setting(64, 2), {1.5, 3}, 2), 2) << "a team is as slow as its slowest thread";
-  EXPECT_EQ(crowd(toy_setting(64, 2), {2, 4}, 2), 2);
-  EXPECT_EQ(crowd(toy_setting(64, 2), 3, 2), 3) << "no cores said: others are like this one";
-  EXPECT_DOUBLE_EQ(crowd(toy_setting(64, 2), {1.05, 2.1}, 2), 1.1) << "hardly anybody there";
-  EXPECT_EQ(crowd(toy_setting(64, 1), {1, 0.5}, 2), 1) << "less than this job alone wants";
-  EXPECT_EQ(crowd(toy_setting(64, 4), 1, 2), 2) << "more threads than CPUs crowd themselves";
+TEST(Contention, IsThreadsOnTheFullestCpu) {
+  EXPECT_EQ(contention(toy_setting(64, 1), {1, 1}, 2), 1);
+  EXPECT_EQ(contention(toy_setting(64, 1), {2, 2}, 2), 1) << "there is a CPU for each";
+  EXPECT_EQ(contention(toy_setting(64, 1), {3, 3}, 2), 2);
+  EXPECT_EQ(contention(toy_setting(64, 2), {1.5, 3}, 2), 2) << "a team is as slow as its slowest thread";
+  EXPECT_EQ(contention(toy_setting(64, 2), {2, 4}, 2), 2);
+  EXPECT_EQ(contention(toy_setting(64, 2), 3, 2), 3) << "no cores said: others are like this one";
+  EXPECT_DOUBLE_EQ(contention(toy_setting(64, 2), {1.05, 2.1}, 2), 1.1) << "hardly anybody there";
+  EXPECT_EQ(contention(toy_setting(64, 1), {1, 0.5}, 2), 1) << "less than this job alone wants";
+  EXPECT_EQ(contention(toy_setting(64, 4), 1, 2), 2) << "more threads than CPUs crowd themselves";
 }
 
 class Collapse : public testing::TestWithParam<double> {};

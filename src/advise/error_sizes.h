@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "stats/regression.h"
+#include "stats/regression/regression.h"
 
 namespace tandem::advise {
 

@@ -57,7 +57,7 @@ Load mean_load(const LoadProfile& load, Seconds end) {
   return sum;
 }
 
-double crowd(const Setting& setting, const Load& load, int machine_cores) {
+double contention(const Setting& setting, const Load& load, int machine_cores) {
   const double own = setting.system.cores, all = load.cores > 0 ? load.cores : own * load.jobs;
   const double others = std::max(0.0, all - own), whole = std::floor(others), more = others - whole;
   const auto fullest = [&](double threads) {
@@ -134,7 +134,7 @@ std::vector<double> Columns::row(const Setting& setting, const Load& load) const
     else if (name == "jobs")
       out.push_back(load.jobs);
     else if (name == "crowd")
-      out.push_back(crowd(setting, load, machine_cores_));
+      out.push_back(contention(setting, load, machine_cores_));
     else if (name == "nodes")
       out.push_back(setting.nodes);
     else if (name == "speed")

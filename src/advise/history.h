@@ -54,7 +54,7 @@ nlohmann::json to_json(const Setting&);
 
 // How many threads share the fullest of a job's CPUs, one of its own included: 1 where all fit, else as many
 // as even spreading leaves. Between two whole numbers of threads on a line.
-double crowd(const Setting&, const Load&, int machine_cores);
+double contention(const Setting&, const Load&, int machine_cores);
 
 struct EpochMetrics {
   std::int64_t epoch = 0;  // 1 is the first

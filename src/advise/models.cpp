@@ -12,7 +12,7 @@
 #include "advise/curve_points.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "stats/median.h"
+#include "stats/numeric/median.h"
 
 namespace tandem::advise {
 namespace {
@@ -150,7 +150,7 @@ Models Models::fit(std::span<const PastRun> history, const std::string& program,
 
 void Models::fit_seconds(std::span<const PastRun* const> runs, std::size_t measured,
                          const ModelsOptions& options) {
-  // What other machines did says nothing of how crowded this one gets.
+  // What other machines did says nothing of how much contention there is on this one.
   const Columns columns(Columns::Of::timing, runs, elsewhere_ ? 0 : options.machine_cores);
   for (const auto& name : columns.left_out())
     notes_.push_back(fmt::format("{} is not used: not all past runs say it, or not as a number", name));

@@ -1,11 +1,11 @@
 // What past runs of a program say of runs to come: seconds, a metric and joules of any setting.
 //
-// Each quantity is a Predictor: a regression by name (stats/regression.h), the one with the smallest error
-// when it has to predict settings it has not seen (cross-validation that keeps runs of one setting together),
-// and the law of those errors. Seconds and joules are learnt by epoch, so that any number of epochs can be
-// asked for; the metric is a learning curve where runs told it by epoch (advise/learning_curve.h), if that
-// predicts better. Only runs of the same program on the same machine type are used; where there are none on
-// that type, those on others are, and the answer is wide and says so.
+// Each quantity is a Predictor: a regression by name (stats/regression/regression.h), the one with the
+// smallest error when it has to predict settings it has not seen (cross-validation that keeps runs of one
+// setting together), and the law of those errors. Seconds and joules are learnt by epoch, so that any number
+// of epochs can be asked for; the metric is a learning curve where runs told it by epoch
+// (advise/learning_curve.h), if that predicts better. Only runs of the same program on the same machine type
+// are used; where there are none on that type, those on others are, and the answer is wide and says so.
 //
 // Fitting takes a while (the caller keeps `written`); asking takes microseconds. Values; deterministic; pure.
 #pragma once

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "stats/cross_validation.h"
+#include "stats/regression/cross_validation.h"
 
 namespace tandem::advise {
 namespace {

@@ -15,7 +15,7 @@
 #include "advise/error_sizes.h"
 #include "advise/forecast.h"
 #include "advise/history.h"
-#include "stats/regression.h"
+#include "stats/regression/regression.h"
 
 namespace tandem::advise {
 

@@ -14,7 +14,7 @@
 #include "app/runs.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "stats/regression.h"
+#include "stats/regression/regression.h"
 
 namespace tandem::app {
 using nlohmann::json;

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "advise/probe.h"
-#include "app/past_runs.h"
 #include "app/installation.h"
+#include "app/past_runs.h"
 #include "app/runs.h"
 #include "app/worlds.h"
 #include "base/error.h"

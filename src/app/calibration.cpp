@@ -13,9 +13,9 @@
 #include "data/dataset.h"
 #include "graph/zoo.h"
 #include "sim/calibrate.h"
-#include "sim/programs.h"
+#include "sim/world/programs.h"
 #include "spec/parse_sim.h"
-#include "stats/median.h"
+#include "stats/numeric/median.h"
 
 namespace tandem::app {
 namespace {

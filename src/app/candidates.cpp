@@ -161,7 +161,7 @@ std::vector<Value> few_values(const spec::Domain& domain) {
   for (int step = 0; step < kSteps; ++step) {
     const double share = static_cast<double>(step) / (kSteps - 1);
     out.emplace_back(domain.kind == Of::real ? domain.low + share * (domain.high - domain.low)
-                                               : domain.low * std::pow(domain.high / domain.low, share));
+                                             : domain.low * std::pow(domain.high / domain.low, share));
   }
   return out;
 }

@@ -4,7 +4,7 @@
 #include "data/models.h"
 #include "graph/zoo.h"
 #include "search/searcher.h"
-#include "sim/strategy.h"
+#include "sim/step/strategy.h"
 
 namespace tandem::app {
 

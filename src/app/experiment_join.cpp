@@ -57,9 +57,9 @@ std::size_t workloads_with(const std::vector<Workload>& all, const std::string& 
 
 }  // namespace
 
-JoinWish parse_join(const std::string& written) {
+JoinOptions parse_join(const std::string& written) {
   const auto equals = written.find('=');
-  JoinWish out{written.substr(0, equals)};
+  JoinOptions out{written.substr(0, equals)};
   if (equals != std::string::npos) {
     const auto slash = written.find('/', equals);
     if (slash != std::string::npos) {
@@ -74,11 +74,11 @@ JoinWish parse_join(const std::string& written) {
   return out;
 }
 
-Workload workload_of(const store::RunInfo& run, const View& view, const JoinWish& wish) {
+Workload workload_of(const store::RunInfo& run, const View& view, const JoinOptions& joined) {
   if (view.jobs.empty() || !view.jobs.front().as<spec::Experiment>())
     throw UserError(fmt::format("run {} is of kind {}, and --join takes experiments", run.id, run.kind));
   const auto& program = view.jobs.front().base().program;
-  Workload out{run.id, wish.method, wish.dataset, {}};
+  Workload out{run.id, joined.method, joined.dataset, {}};
   if (out.method.empty()) {
     if (!program.built_in())
       throw UserError(fmt::format(

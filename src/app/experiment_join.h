@@ -16,18 +16,18 @@
 namespace tandem::app {
 
 // "RUN" or "RUN=METHOD/DATASET", as written. UserError for anything else.
-struct JoinWish {
+struct JoinOptions {
   std::string run;
   std::string method{}, dataset{};  // "": the program's own
 };
-JoinWish parse_join(const std::string& written);
+JoinOptions parse_join(const std::string& written);
 
 struct Workload {
   std::string run, method, dataset;
   Findings found;
 };
 // The workload of a run. UserError: nobody says what its method and dataset are, or it has no whole run.
-Workload workload_of(const store::RunInfo&, const View&, const JoinWish&);
+Workload workload_of(const store::RunInfo&, const View&, const JoinOptions&);
 
 struct Joined {
   std::vector<Workload> workloads;

@@ -38,13 +38,12 @@ RunWorld world_of(const store::RunInfo& run) {
   return out;
 }
 
-HostedWorld there(const RunWorld& where, const store::RunInfo& run,
-                  const std::filesystem::path& folder) {
-  WorldWish wish{.world = where.world, .run = run.id, .folder = folder};
-  wish.trainer = trainer_program().string();
-  wish.programs = own_folder();
-  wish.slurm = {where.partition, where.account, where.qos, where.constraint, where.time};
-  return make_world(wish);
+HostedWorld there(const RunWorld& where, const store::RunInfo& run, const std::filesystem::path& folder) {
+  WorldSetup setup{.world = where.world, .run = run.id, .folder = folder};
+  setup.trainer = trainer_program().string();
+  setup.programs = own_folder();
+  setup.slurm = {where.partition, where.account, where.qos, where.constraint, where.time};
+  return make_world(setup);
 }
 
 int lanes_for(const spec::Experiment& job) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "event/view.h"
-#include "place/scheduler.h"
+#include "place/engine/scheduler.h"
 
 namespace tandem::app {
 

@@ -31,8 +31,7 @@ JobRun whole_run(const store::RunInfo& run, View view, const fs::path& folder) {
 }
 
 JobRun job_of_server(const store::RunInfo& run, const View& view, JobId id, const fs::path& folder) {
-  if (!view.jobs.contains(id))
-    throw UserError(fmt::format("server '{}' has no job {}", run.name, id));
+  if (!view.jobs.contains(id)) throw UserError(fmt::format("server '{}' has no job {}", run.name, id));
   const auto& job = view.jobs[static_cast<std::size_t>(id)];
   JobRun out{run, {}, {folder, job.tasks}};
   out.run.id = fmt::format("{}/{}", run.id, id);

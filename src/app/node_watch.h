@@ -1,10 +1,10 @@
 // Watches the nodes of this machine for the scheduler: what others than Tandem's own tasks use of them.
 //
-// It looks at the pace that keeps looking under 0.5 % of a core (place/infra_period.h), first after 10 s, all
-// of its own work counted. A node's CPU is used by others as far as its CPUs were busy with anything but our
-// tasks. Memory is the machine's: what others use counts for the nodes as far as it is more than what no node
-// claims, for all alike. The network is shared by all and held by none: whoever uses it, it is not free. What
-// cannot be told is not said. This machine is the master, so all of it is near.
+// It looks at the pace that keeps looking under 0.5 % of a core (place/infra/infra_period.h), first after 10
+// s, all of its own work counted. A node's CPU is used by others as far as its CPUs were busy with anything
+// but our tasks. Memory is the machine's: what others use counts for the nodes as far as it is more than what
+// no node claims, for all alike. The network is shared by all and held by none: whoever uses it, it is not
+// free. What cannot be told is not said. This machine is the master, so all of it is near.
 //
 // Only what says something new is reported: the first time, when a share becomes known or unknown, and when
 // one is 5 points or more from what was reported last (or latency half a millisecond and a half of it). So

@@ -7,7 +7,7 @@
 #include "app/installation.h"
 #include "base/error.h"
 #include "control/loop.h"
-#include "place/scheduler.h"
+#include "place/engine/scheduler.h"
 #include "platform/nvml.h"
 #include "platform/topology.h"
 #include "runtime/local/machine_gpus.h"

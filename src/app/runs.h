@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "app/kinds.h"
 #include "event/policy.h"
 #include "event/view.h"
 #include "measure/task_sensor.h"
-#include "app/kinds.h"
 #include "spec/any_job.h"
 #include "store/store.h"
 

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "graph/import.h"
 #include "graph/zoo.h"
-#include "sim/run_samples.h"
+#include "sim/workload/run_samples.h"
 #include "spec/parse_sim.h"
 #include "spec/sim_checks.h"
 

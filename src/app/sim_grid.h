@@ -18,7 +18,7 @@
 
 #include "base/catalogue.h"
 #include "graph/operations.h"
-#include "sim/run_workload.h"
+#include "sim/workload/run_workload.h"
 #include "spec/cluster.h"
 
 namespace tandem::app {

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "graph/operations.h"
-#include "sim/devices.h"
-#include "sim/step_run.h"
+#include "sim/step/devices.h"
+#include "sim/step/step_run.h"
 #include "spec/cluster.h"
 
 namespace tandem::app {
@@ -16,7 +16,7 @@ struct DeviceName {
   std::string device;  // "K80", or "K80-1" where the node has several
   std::string full() const { return node + "/" + device; }
 };
-// Devices are numbered as the simulator does it (sim/devices.h). The id must be one of the cluster's.
+// Devices are numbered as the simulator does it (sim/step/devices.h). The id must be one of the cluster's.
 DeviceName name_of(const spec::Cluster&, sim::DeviceId);
 
 // "forward conv1", "forward conv1 and 7 more", "reduce to thin-1/K80", "read".

@@ -11,8 +11,8 @@
 #include "app/tune_results.h"
 #include "base/error.h"
 #include "control/loop.h"
-#include "sim/world_play.h"
-#include "stats/median.h"
+#include "sim/world/world_play.h"
+#include "stats/numeric/median.h"
 
 namespace tandem::app {
 using nlohmann::json;

@@ -1,4 +1,4 @@
-// `tandem sim --replay RUN`: how well the simulator foretells a run that was really made.
+// `tandem sim --replay RUN`: how well the simulator predicts a run that was really made.
 //
 // Two questions. Epochs: each one is predicted from the others of the run, as if it had not been measured.
 // The whole: the same job, nodes and policies in the simulated world, whose programs answer with what was
@@ -12,7 +12,7 @@
 #include "app/catalogue.h"
 #include "app/installation.h"
 #include "event/view.h"
-#include "sim/programs_recorded.h"
+#include "sim/world/programs_recorded.h"
 #include "store/store.h"
 
 namespace tandem::app {

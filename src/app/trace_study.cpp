@@ -14,7 +14,7 @@
 #include "app/sim_grid.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "sim/replay_trace.h"
+#include "sim/trace/replay_trace.h"
 #include "spec/parse_sim.h"
 
 namespace tandem::app {
@@ -80,7 +80,8 @@ json policy_json(const TraceStudy& prepared, const PolicyRow& row) {
            {"evictions", r.evictions},
            {"moves", r.moves},
            {"moves_undone", r.moves_undone},
-           {"happenings", r.happenings},
+           {"events", r.events},
+           {"happenings", r.events},
            {"seconds_to_simulate", row.seconds}};
   out["joules"] = r.joules ? json(*r.joules) : json(nullptr);
   if (!r.joules) out["joules_reason"] = kNoJoules;

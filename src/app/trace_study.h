@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "place/policies.h"
-#include "sim/replay_trace.h"
-#include "sim/trace.h"
+#include "place/policy/policies.h"
+#include "sim/trace/replay_trace.h"
+#include "sim/trace/trace.h"
 
 namespace tandem::app {
 

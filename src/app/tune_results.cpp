@@ -33,7 +33,7 @@ json trial_json(const tune::TrialOutcome& trial, const TaskView& task) {
            {"system", tandem::to_json(trial.system)},
            {"bracket", trial.bracket},
            {"rung", trial.rung},
-           {"work", trial.work},
+           {"work", trial.workload},
            {"attempts", task.attempt}};
   auto& history = out["history"] = json::array();
   for (const auto& record : task.epochs)
@@ -60,7 +60,7 @@ json best_json(const tune::Outcome& found, const View& view) {
   const auto& best = found.trials[*found.best];
   const auto& task = view.tasks[static_cast<std::size_t>(best.task)];
   auto measured = json::array();
-  for (const auto& config : found.best_work)
+  for (const auto& config : found.best_workload)
     measured.push_back({{"system", tandem::to_json(config.system)},
                         {"seconds", config.seconds},
                         {"spread", config.spread},

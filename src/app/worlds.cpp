@@ -14,20 +14,20 @@
 #include "base/text.h"
 #include "measure/task_sensor.h"
 #include "runtime/slurm/world.h"
-#include "sim/programs_declared.h"
+#include "sim/world/programs_declared.h"
 #include "spec/parse_sim.h"
 
 namespace tandem::app {
 namespace {
 
-// A simulated world beside the real clock: a second here is `pace` seconds there. Jobs can be submitted at
-// any time, as to a real one.
+// A simulated world beside the real clock: a second here is `time_factor` seconds there. Jobs can be
+// submitted at any time, as to a real one.
 class PacedWorld final : public control::World {
  public:
-  PacedWorld(std::vector<sim::NodeGroup> nodes, double pace)
+  PacedWorld(std::vector<sim::NodeGroup> nodes, double time_factor)
       : programs_(paces_of(nodes)),
         world_(sim::WorldOptions{.nodes = std::move(nodes), .start = wall(), .open_ended = true}, programs_),
-        pace_(pace),
+        time_factor_(time_factor),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         looked_(std::chrono::steady_clock::now()) {}
 
@@ -66,13 +66,13 @@ class PacedWorld final : public control::World {
   }
   static std::map<std::string, double> paces_of(const std::vector<sim::NodeGroup>& nodes) {
     std::map<std::string, double> out;
-    for (const auto& group : nodes) out[group.type] = group.traits.pace;
+    for (const auto& group : nodes) out[group.type] = group.traits.speed_factor;
     return out;
   }
   // How far the simulated clock is behind the real one, which moves on while events are carried out.
   Seconds behind() {
     const auto moment = std::chrono::steady_clock::now();
-    due_ += std::chrono::duration<double>(moment - looked_).count() * pace_;
+    due_ += std::chrono::duration<double>(moment - looked_).count() * time_factor_;
     looked_ = moment;
     if (begin_.value == 0) begin_ = world_.now();
     return {std::max(0.0, (begin_ + Seconds{due_} - world_.now()).value)};
@@ -80,7 +80,7 @@ class PacedWorld final : public control::World {
 
   sim::DeclaredPrograms programs_;
   sim::World world_;
-  double pace_, due_ = 0;
+  double time_factor_, due_ = 0;
   Seconds begin_{};
   platform::Descriptor wake_;
   std::chrono::steady_clock::time_point looked_;
@@ -122,7 +122,7 @@ struct SizedGroup {
   NodeSize size{};
 };
 
-// Pace 1 is the fastest core of the cluster.
+// Speed factor 1 is the fastest core of the cluster.
 std::vector<SizedGroup> sized(const spec::Cluster& cluster) {
   std::vector<SizedGroup> out;
   double fastest = 0;
@@ -133,7 +133,7 @@ std::vector<SizedGroup> sized(const spec::Cluster& cluster) {
         fastest = std::max(fastest, out.back().size.a_core);
       }
   for (auto& group : out) {
-    group.size.traits.pace = fastest > 0 ? group.size.a_core / fastest : 1;
+    group.size.traits.speed_factor = fastest > 0 ? group.size.a_core / fastest : 1;
     group.size.traits.bandwidth = cluster.network.bandwidth;
   }
   return out;
@@ -156,35 +156,35 @@ std::unique_ptr<measure::TaskSensor> sensor_for(const spec::EnergySpec& energy) 
   return std::make_unique<measure::TaskSensor>(sensing);
 }
 
-void offer_gpus(const WorldWish& wish, HostedWorld& hosted, local::LocalOptions& options) {
-  if (!wish.here.gpus) return;
-  hosted.gpus = local::MachineGpus::open({.guardian = wish.guardian, .log = wish.folder / "guardian.log"});
+void offer_gpus(const WorldSetup& setup, HostedWorld& hosted, local::LocalOptions& options) {
+  if (!setup.here.gpus) return;
+  hosted.gpus = local::MachineGpus::open({.guardian = setup.guardian, .log = setup.folder / "guardian.log"});
   if (!hosted.gpus) return;
-  if (wish.here.asked)
-    hosted.gpus->offer(options, *wish.here.asked);
+  if (setup.here.asked)
+    hosted.gpus->offer(options, *setup.here.asked);
   else
     hosted.gpus->offer_to_all(options);
 }
 
-HostedWorld local_world(const WorldWish& wish) {
-  local::LocalOptions options{.run = wish.run, .folder = wish.folder};
-  if (!wish.trainer.empty()) options.trainer = wish.trainer;
-  options.output_each = wish.here.output_each;
-  options.lanes = wish.here.lanes;
-  if (!wish.programs.empty()) {  // so that scripts find `tandem tell`
+HostedWorld local_world(const WorldSetup& setup) {
+  local::LocalOptions options{.run = setup.run, .folder = setup.folder};
+  if (!setup.trainer.empty()) options.trainer = setup.trainer;
+  options.output_each = setup.here.output_each;
+  options.lanes = setup.here.lanes;
+  if (!setup.programs.empty()) {  // so that scripts find `tandem tell`
     const char* path = ::getenv("PATH");
-    options.environment["PATH"] = (path && *path ? std::string(path) + ":" : "") + wish.programs.string();
+    options.environment["PATH"] = (path && *path ? std::string(path) + ":" : "") + setup.programs.string();
   }
   HostedWorld out;
-  if (wish.here.sensor) {
-    auto sensor = sensor_for(wish.here.energy);
-    if (wish.here.asked) options.traits.busy = sensor->most_power(wish.here.asked->gpus);
+  if (setup.here.sensor) {
+    auto sensor = sensor_for(setup.here.energy);
+    if (setup.here.asked) options.traits.busy = sensor->most_power(setup.here.asked->gpus);
     options.sensor = sensor.get();
     out.sensor = std::move(sensor);
   }
-  offer_gpus(wish, out, options);
-  if (!wish.nodes.empty())
-    options.nodes = local_nodes(spec::load_cluster(wish.nodes), options.topology, options.topology.memory,
+  offer_gpus(setup, out, options);
+  if (!setup.nodes.empty())
+    options.nodes = local_nodes(spec::load_cluster(setup.nodes), options.topology, options.topology.memory,
                                 options.gpus.size());
   std::vector<WatchedNode> watched;
   for (const auto& node : options.nodes) watched.push_back({node.cpus, node.memory});
@@ -192,7 +192,7 @@ HostedWorld local_world(const WorldWish& wish) {
   auto world = std::make_unique<local::LocalWorld>(std::move(options));
   out.interrupt = [world = world.get()] { world->interrupt(); };
   out.world = std::move(world);
-  if (wish.here.watched)
+  if (setup.here.watched)
     out.world = std::make_unique<WatchedWorld>(std::move(out.world), NodeWatch(std::move(watched)));
   return out;
 }
@@ -233,32 +233,32 @@ class DescribedWorld final : public control::World {
   std::map<std::string, Stated> stated_;
 };
 
-HostedWorld slurm_world(const WorldWish& wish) {
-  slurm::SlurmOptions options{.run = wish.run, .folder = wish.folder, .trainer = wish.trainer};
-  options.agent = (wish.programs / "tandem-slurm-agent").string();
-  options.site = {.partition = wish.slurm.partition,
-                  .account = wish.slurm.account,
-                  .qos = wish.slurm.qos,
-                  .constraint = wish.slurm.constraint};
-  options.site.time = wish.slurm.time;
+HostedWorld slurm_world(const WorldSetup& setup) {
+  slurm::SlurmOptions options{.run = setup.run, .folder = setup.folder, .trainer = setup.trainer};
+  options.agent = (setup.programs / "tandem-slurm-agent").string();
+  options.site = {.partition = setup.slurm.partition,
+                  .account = setup.slurm.account,
+                  .qos = setup.slurm.qos,
+                  .constraint = setup.slurm.constraint};
+  options.site.time = setup.slurm.time;
   auto world = std::make_unique<slurm::SlurmWorld>(std::move(options));
   HostedWorld out;
   out.interrupt = [world = world.get()] { world->interrupt(); };
   out.world = std::move(world);
-  if (wish.nodes.empty()) return out;
+  if (setup.nodes.empty()) return out;
   std::map<std::string, DescribedWorld::Stated> stated;
-  for (const auto& group : simulated_nodes(spec::load_cluster(wish.nodes)))
+  for (const auto& group : simulated_nodes(spec::load_cluster(setup.nodes)))
     stated[group.name] = {group.type, group.traits};
   out.world = std::make_unique<DescribedWorld>(std::move(out.world), std::move(stated));
   return out;
 }
 
-HostedWorld simulated_world(const WorldWish& wish) {
-  const auto cluster = spec::load_cluster(wish.nodes.empty() ? "heats" : wish.nodes);
+HostedWorld simulated_world(const WorldSetup& setup) {
+  const auto cluster = spec::load_cluster(setup.nodes.empty() ? "heats" : setup.nodes);
   auto nodes = simulated_nodes(cluster);
   for (auto& group : nodes)  // nobody else is there
     group.background.push_back({Seconds{0}, {0.0, 0.0, 0.0, 0.0, 0.0, Seconds{0}}});
-  auto world = std::make_unique<PacedWorld>(std::move(nodes), wish.pace);
+  auto world = std::make_unique<PacedWorld>(std::move(nodes), setup.time_factor);
   HostedWorld out;
   out.interrupt = [world = world.get()] { world->interrupt(); };
   out.world = std::move(world);
@@ -281,7 +281,7 @@ std::vector<local::LocalNode> local_nodes(const spec::Cluster& cluster, const pl
       local::LocalNode node{.name = node_name(type, count, i),
                             .type = type,
                             .memory = size.capacity.memory,
-                            .speed = size.traits.pace,
+                            .speed = size.traits.speed_factor,
                             .traits = size.traits};
       for (int core = 0; core < size.capacity.cores; ++core)
         node.cpus.push_back(topology.cpus[next++ % topology.cpus.size()].id);
@@ -318,16 +318,17 @@ namespace {
 struct WorldKind {
   ChoiceEntry entry;
   control::Capabilities can;
-  HostedWorld (*make)(const WorldWish&);
+  HostedWorld (*make)(const WorldSetup&);
 };
 
 const std::vector<WorldKind>& kinds() {
   static const std::vector<WorldKind> table = {
       {{"local", "this machine, whole or split into --nodes"}, local::kLocalCapabilities, &local_world},
-      {{"slurm", "a Slurm cluster, as its user; --nodes may state the power and pace of nodes by name"},
+      {{"slurm",
+        "a Slurm cluster, as its user; --nodes may state the power and speed factor of nodes by name"},
        slurm::kSlurmCapabilities,
        &slurm_world},
-      {{"sim", "a simulated cluster (--nodes) whose clock follows the real one (--pace)"},
+      {{"sim", "a simulated cluster (--nodes) whose clock follows the real one (--time-factor)"},
        sim::kSimulatedCapabilities,
        &simulated_world},
   };
@@ -358,19 +359,19 @@ control::Capabilities capabilities_of(const std::string& world) {
   return kind_called(world).can;
 }
 
-HostedWorld make_world(const WorldWish& wish) {
-  return kind_called(wish.world).make(wish);
+HostedWorld make_world(const WorldSetup& setup) {
+  return kind_called(setup.world).make(setup);
 }
 
 HostedWorld make_scratch_world(const std::filesystem::path& folder,
                                const std::optional<spec::EnergySpec>& energy) {
-  WorldWish wish{.run = folder.filename(), .folder = folder};
-  wish.here = {.sensor = energy.has_value(),
-               .energy = energy.value_or(spec::EnergySpec{}),
-               .gpus = false,
-               .output_each = false,
-               .watched = false};
-  return make_world(wish);
+  WorldSetup setup{.run = folder.filename(), .folder = folder};
+  setup.here = {.sensor = energy.has_value(),
+                .energy = energy.value_or(spec::EnergySpec{}),
+                .gpus = false,
+                .output_each = false,
+                .watched = false};
+  return make_world(setup);
 }
 
 }  // namespace tandem::app

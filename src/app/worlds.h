@@ -13,12 +13,12 @@
 #include "control/ports.h"
 #include "runtime/local/machine_gpus.h"
 #include "runtime/local/world.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 #include "spec/cluster.h"
 
 namespace tandem::app {
 
-struct WorldWish {
+struct WorldSetup {
   std::string world = "local";
   std::string nodes{};               // a cluster: a ready one's name, or a file
   std::string run{};                 // the run's id
@@ -26,7 +26,7 @@ struct WorldWish {
   std::string trainer{};             // program of built-in models
   std::filesystem::path programs{};  // where Tandem's own programs are
   std::filesystem::path guardian{};  // the program that puts GPU settings back
-  double pace = 1;                   // simulated seconds a real one
+  double time_factor = 1;            // simulated seconds a real one
   // Of this machine. As it stands: for jobs to come.
   struct Here {
     bool sensor = true;         // tasks are measured
@@ -53,7 +53,7 @@ struct HostedWorld {
 };
 
 const std::vector<ChoiceEntry>& worlds();
-HostedWorld make_world(const WorldWish&);  // UserError for what cannot be
+HostedWorld make_world(const WorldSetup&);  // UserError for what cannot be
 // Of the world of this name, before there is one; what it can really do it says itself. UserError as above.
 control::Capabilities capabilities_of(const std::string& world);
 

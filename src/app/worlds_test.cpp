@@ -29,15 +29,15 @@ platform::Topology machine(int cpus) {
   return out;
 }
 
-TEST(Worlds, TheFastestCoreIsPaceOneAndGpusAreCounted) {
+TEST(Worlds, TheFastestCoreHasSpeedFactorOneAndGpusAreCounted) {
   const auto groups = simulated_nodes(two_kinds());
   ASSERT_EQ(groups.size(), 3U);
   EXPECT_EQ(groups[0].name, "quick");
   EXPECT_EQ(groups[0].capacity.cores, 2);
   EXPECT_EQ(groups[0].capacity.gpus, 2);
   EXPECT_EQ(groups[0].traits.accelerator, "V100");
-  EXPECT_DOUBLE_EQ(groups[0].traits.pace, 1);
-  EXPECT_DOUBLE_EQ(groups[1].traits.pace, 0.5);
+  EXPECT_DOUBLE_EQ(groups[0].traits.speed_factor, 1);
+  EXPECT_DOUBLE_EQ(groups[1].traits.speed_factor, 0.5);
   EXPECT_DOUBLE_EQ(groups[0].power->busy.value, 250 + 2 * 300);
   EXPECT_EQ(groups[1].type, groups[2].type);
 }

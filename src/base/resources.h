@@ -30,11 +30,11 @@ struct Resources {
 };
 
 // All that makes a program faster or slower: memory is a limit, not a speed.
-inline auto pace_of(const Resources& r) {
+inline auto speed_key(const Resources& r) {
   return std::tuple(r.cores, r.speed, r.gpus, r.gpu_power.value, r.gpu_clock, r.precision);
 }
-inline bool same_pace(const Resources& a, const Resources& b) {
-  return pace_of(a) == pace_of(b);
+inline bool same_speed(const Resources& a, const Resources& b) {
+  return speed_key(a) == speed_key(b);
 }
 
 std::string text(const Resources&);        // "2 cores, 2 GiB, 80 % speed"

@@ -23,17 +23,17 @@ TEST(Resources, TextSaysHowGpusAreSet) {
   EXPECT_EQ(text(Resources{.gpus = 1}), "1 core, 1 GPU");
 }
 
-TEST(Resources, MemoryIsNoPace) {
+TEST(Resources, MemoryIsNoSpeed) {
   Resources roomy = kGpus;
   roomy.memory = 5 * kGiB, roomy.gpu_memory = 0;
-  EXPECT_TRUE(same_pace(kGpus, roomy));
+  EXPECT_TRUE(same_speed(kGpus, roomy));
   for (auto change :
        {+[](Resources& r) { r.cores = 3; }, +[](Resources& r) { r.speed = 0.5; },
         +[](Resources& r) { r.gpus = 1; }, +[](Resources& r) { r.gpu_power = Watts{200}; },
         +[](Resources& r) { r.gpu_clock = 1e9; }, +[](Resources& r) { r.precision = Precision::fp16; }}) {
     Resources other = kGpus;
     change(other);
-    EXPECT_FALSE(same_pace(kGpus, other)) << text(other);
+    EXPECT_FALSE(same_speed(kGpus, other)) << text(other);
   }
 }
 

@@ -8,8 +8,8 @@
 #pragma once
 
 #include "characterize/study.h"
-#include "stats/anova.h"
-#include "stats/linear_model.h"
+#include "stats/design/anova.h"
+#include "stats/design/linear_model.h"
 
 namespace tandem::characterize {
 

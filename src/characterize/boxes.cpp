@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "stats/median.h"
+#include "stats/numeric/median.h"
 
 namespace tandem::characterize {
 namespace {

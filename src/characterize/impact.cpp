@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stats/anova.h"
+#include "stats/design/anova.h"
 
 namespace tandem::characterize {
 namespace {

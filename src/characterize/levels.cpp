@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stats/distributions.h"
+#include "stats/numeric/distributions.h"
 
 namespace tandem::characterize {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "stats/distributions.h"
+#include "stats/numeric/distributions.h"
 
 namespace tandem::characterize {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 #include "characterize/study.h"
-#include "stats/design.h"
+#include "stats/design/design.h"
 
 namespace tandem::characterize {
 

@@ -1,6 +1,6 @@
 #include "cli/advice_options.h"
 
-#include "stats/regression.h"
+#include "stats/regression/regression.h"
 
 namespace tandem::cli {
 

@@ -9,15 +9,15 @@
 #include "app/experiment_results.h"
 #include "app/results.h"
 #include "base/error.h"
-#include "report/experiment_join_text.h"
 #include "cli/command.h"
 #include "cli/session.h"
 #include "report/experiment_export.h"
+#include "report/experiment_join_text.h"
 #include "report/experiment_table.h"
 #include "report/page.h"
 #include "report/result_table.h"
 #include "spec/parse.h"
-#include "stats/design.h"
+#include "stats/design/design.h"
 #include "tune/experiment_plan.h"
 
 namespace tandem::cli {
@@ -97,9 +97,9 @@ int join_runs(const CharacterizeOptions& options, store::Store& store) {
     throw UserError("--export writes the tables of one run: give it with --from, run by run");
   std::vector<Workload> workloads;
   for (const auto& written : options.join) {
-    const auto wish = parse_join(written);
-    const auto run = with_real_state(store, find_own_run(store, wish.run));
-    workloads.push_back(workload_of(run, replayed(store, run), wish));
+    const auto joined = parse_join(written);
+    const auto run = with_real_state(store, find_own_run(store, joined.run));
+    workloads.push_back(workload_of(run, replayed(store, run), joined));
   }
   const auto joined = join_workloads(std::move(workloads), options.looking.responses);
   if (!options.report.empty()) {

@@ -53,14 +53,13 @@ int queue(const JobsOptions& options) {
   for (const auto& job : answer["jobs"]) {
     const bool ran = job["started"].is_number();
     const double end = job["ended"].is_number() ? job["ended"].get<double>() : now;
-    rows.push_back({std::to_string(job["job"].get<int>()), word(job["name"]), word(job["state"]),
-                    std::to_string(job["priority"].get<int>()), asks_for(job), where_is(job),
-                    clock_time(job["submitted"]),
-                    ran ? text(Seconds{std::max(0.0, end - job["started"].get<double>())}) : "-",
-                    progress_of(job),
-                    job["drop"].get<double>() > 0
-                        ? fmt::format("drops {:.0f} %", 100 * job["drop"].get<double>())
-                        : word(job["reason"])});
+    rows.push_back(
+        {std::to_string(job["job"].get<int>()), word(job["name"]), word(job["state"]),
+         std::to_string(job["priority"].get<int>()), asks_for(job), where_is(job),
+         clock_time(job["submitted"]),
+         ran ? text(Seconds{std::max(0.0, end - job["started"].get<double>())}) : "-", progress_of(job),
+         job["drop"].get<double>() > 0 ? fmt::format("drops {:.0f} %", 100 * job["drop"].get<double>())
+                                       : word(job["reason"])});
   }
   if (rows.size() == 1)
     std::cout << (options.all ? "No jobs yet; `tandem submit SPEC` makes one.\n"

@@ -25,13 +25,13 @@ struct KnowledgeOptions {
   bool forget = false;
 };
 
-json all_json(const std::vector<KnownWork>& works) {
+json all_json(const std::vector<KnownWorkload>& workloads) {
   auto list = json::array();
-  for (const auto& work : works) list.push_back(to_json(work));
+  for (const auto& workload : workloads) list.push_back(to_json(workload));
   return {{"tandem_knowledge", 1}, {"works", list}};
 }
 
-std::vector<KnownWork> read_file(const std::string& file) {
+std::vector<KnownWorkload> read_file(const std::string& file) {
   std::error_code error;
   const auto size = std::filesystem::file_size(file, error);
   std::ifstream in(file, std::ios::binary);
@@ -40,38 +40,38 @@ std::vector<KnownWork> read_file(const std::string& file) {
   const auto document = json::parse(in, nullptr, false);
   if (document.is_discarded() || document.value("tandem_knowledge", 0) != 1 || !document.contains("works"))
     throw UserError(file + " is not what `tandem knowledge --export` writes");
-  std::vector<KnownWork> works;
+  std::vector<KnownWorkload> workloads;
   try {
-    for (const auto& work : document["works"]) works.push_back(known_work_from_json(work));
+    for (const auto& workload : document["works"]) workloads.push_back(known_workload_from_json(workload));
   } catch (const SystemError& e) {
     throw UserError(file + ": " + e.what());
   }
-  return works;
+  return workloads;
 }
 
 // Imports of the same file again add nothing: records are known by what is in them.
 void import_file(store::Store& store, const std::string& file) {
-  const auto works = read_file(file);
+  const auto workloads = read_file(file);
   const Seconds now{static_cast<double>(::time(nullptr))};
-  for (const auto& work : works)
-    store.remember(fmt::format("import-{:016x}", hash_name(to_json(work).dump())), {work}, now);
-  std::cout << fmt::format("{} records read from {}\n", works.size(), file);
+  for (const auto& workload : workloads)
+    store.remember(fmt::format("import-{:016x}", hash_name(to_json(workload).dump())), {workload}, now);
+  std::cout << fmt::format("{} records read from {}\n", workloads.size(), file);
 }
 
-std::string table(const std::vector<KnownWork>& works) {
-  if (works.empty())
+std::string table(const std::vector<KnownWorkload>& workloads) {
+  if (workloads.empty())
     return "nothing is known yet; tuning jobs learn as they run, and `tandem tune --warm SPEC` measures "
            "beforehand\n";
   std::string out = "   batch  reference        epochs  seconds an epoch by configuration\n";
-  for (const auto& work : works) {
+  for (const auto& workload : workloads) {
     std::int64_t epochs = 0;
     std::string times;
-    for (const auto& m : work.measured) {
+    for (const auto& m : workload.measured) {
       epochs += m.epochs;
       times += fmt::format("{}{}: {:.3g}", times.empty() ? "" : ", ",
                            text(Resources{m.system.cores, 0, m.system.speed}), m.seconds);
     }
-    out += fmt::format("{:>8}  {:<15}  {:>6}  {}\n", work.batch, text(work.reference), epochs, times);
+    out += fmt::format("{:>8}  {:<15}  {:>6}  {}\n", workload.batch, text(workload.reference), epochs, times);
   }
   return out;
 }
@@ -80,16 +80,16 @@ int knowledge(const KnowledgeOptions& options) {
   auto store = options.store.open();
   if (options.forget) std::cout << fmt::format("{} records forgotten\n", store.forget());
   if (!options.imported.empty()) import_file(store, options.imported);
-  const auto works = store.knowledge("", kEverything);
+  const auto workloads = store.knowledge("", kEverything);
   if (!options.exported.empty()) {
     std::ofstream out(options.exported);
-    out << all_json(works).dump(1) << "\n";
+    out << all_json(workloads).dump(1) << "\n";
     if (!out.flush()) throw SystemError("writing " + options.exported + " failed");
-    std::cout << fmt::format("{} records written to {}\n", works.size(), options.exported);
+    std::cout << fmt::format("{} records written to {}\n", workloads.size(), options.exported);
   }
-  options.json_result.write(all_json(works));
+  options.json_result.write(all_json(workloads));
   const bool asked_to_show = !options.forget && options.imported.empty() && options.exported.empty();
-  if (asked_to_show && !options.json_result.alone()) std::cout << table(works);
+  if (asked_to_show && !options.json_result.alone()) std::cout << table(workloads);
   return kDone;
 }
 

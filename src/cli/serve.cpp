@@ -43,30 +43,31 @@ std::optional<platform::MachineLock> take_machine(const ServeOptions& options, c
 int serve(ServeOptions& options) {
   options.data.apply();
   auto store = options.store.open();
-  auto& wish = options.daemon;
-  if (!options.no_port) wish.listen = server::parse_address(options.listen);
+  auto& setup = options.daemon;
+  if (!options.no_port) setup.listen = server::parse_address(options.listen);
   if (const auto level = server::parse_level(options.log))
-    wish.log_from = *level;
+    setup.log_from = *level;
   else
     throw UserError("--log must be debug, info, warning or error, not '" + options.log + "'");
   if (!options.time.empty()) {
-    wish.world.slurm.time = parse_seconds(options.time);
-    if (!wish.world.slurm.time)
+    setup.world.slurm.time = parse_seconds(options.time);
+    if (!setup.world.slurm.time)
       throw UserError("--time must be a time such as 30min, not '" + options.time + "'");
   }
   if (options.archive_after == "never") {
-    wish.archive_after.reset();
+    setup.archive_after.reset();
   } else {
-    wish.archive_after = parse_seconds(options.archive_after);
-    if (!wish.archive_after || wish.archive_after->value < 0)
-      throw UserError("--archive-after must be a time such as 7d, or never, not '" + options.archive_after + "'");
+    setup.archive_after = parse_seconds(options.archive_after);
+    if (!setup.archive_after || setup.archive_after->value < 0)
+      throw UserError("--archive-after must be a time such as 7d, or never, not '" + options.archive_after +
+                      "'");
   }
-  wish.world.trainer = trainer_program().string();
-  wish.world.programs = own_folder();
-  wish.world.guardian = guardian_program();
-  wish.catalogue = catalogue();
-  const auto machine = take_machine(options, wish.name);
-  server::Daemon server(store, wish);
+  setup.world.trainer = trainer_program().string();
+  setup.world.programs = own_folder();
+  setup.world.guardian = guardian_program();
+  setup.catalogue = catalogue();
+  const auto machine = take_machine(options, setup.name);
+  server::Daemon server(store, setup);
   to_stop = &server;
   struct sigaction action {};
   action.sa_handler = on_signal;
@@ -77,7 +78,8 @@ int serve(ServeOptions& options) {
   std::cout << fmt::format(
                    "Serving {} nodes under policy {} (run {}), at {}.\n"
                    "Submit with: {} submit SPEC   Look with: {} queue   Stop with Ctrl-C; jobs are kept.\n",
-                   server.view().nodes.size(), wish.policy, server.run(), where, own_command(), own_command())
+                   server.view().nodes.size(), setup.policy, server.run(), where, own_command(),
+                   own_command())
             << std::flush;
   server.serve();
   to_stop = nullptr;
@@ -99,23 +101,25 @@ void add_serve(CLI::App& app, Action& action) {
       app, "serve", "Schedule jobs on this machine, a cluster or a simulated one, as a server",
       "  tandem serve                                            this machine, HEATS' policy\n"
       "  tandem serve --nodes examples/nodes-laptop.yaml         this machine as three unequal nodes\n"
-      "  tandem serve --world sim --nodes heats --pace 60        a simulated cluster, a minute a second\n"
+      "  tandem serve --world sim --nodes heats --time-factor 60        a simulated cluster, a minute a "
+      "second\n"
       "  tandem serve --world slurm --partition gpu --time 2h    a Slurm cluster, as its user\n"
       "  curl http://127.0.0.1:8470/metrics                      for Prometheus");
-  auto& wish = options->daemon;
+  auto& setup = options->daemon;
   options->store.add_to(*command);
   options->data.add_to(*command);
-  command->add_option("--world", wish.world.world, "where jobs run:" + listed(app::worlds()))
+  command->add_option("--world", setup.world.world, "where jobs run:" + listed(app::worlds()))
       ->type_name("NAME")
       ->capture_default_str();
   std::string policies;
   for (const auto& entry : place::policies()) policies += "\n  " + entry.name + ": " + entry.description;
-  command->add_option("--policy", wish.policy, "who runs next, and where:" + policies)
+  command->add_option("--policy", setup.policy, "who runs next, and where:" + policies)
       ->type_name("NAME[:OPTION=VALUE...]")
       ->capture_default_str();
-  command->add_option("--nodes", wish.world.nodes, "the nodes: a ready cluster (tandem sim --help) or a file")
+  command
+      ->add_option("--nodes", setup.world.nodes, "the nodes: a ready cluster (tandem sim --help) or a file")
       ->type_name("NAME|FILE");
-  command->add_option("--name", wish.name, "of the server; each name has its own jobs")
+  command->add_option("--name", setup.name, "of the server; each name has its own jobs")
       ->check(CLI::Validator(
           [](const std::string& name) {
             const bool good = !name.empty() && name.size() <= 32 &&
@@ -130,20 +134,22 @@ void add_serve(CLI::App& app, Action& action) {
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();
   command->add_flag("--no-port", options->no_port, "the Unix socket alone");
-  command->add_option("--pace", wish.world.pace, "--world sim: simulated seconds a second")
+  command
+      ->add_option("--time-factor,--pace", setup.world.time_factor, "--world sim: simulated seconds a second")
       ->check(CLI::Range(1e-3, 1e9));
-  command->add_option("--seed", wish.seed, "of random policies")->capture_default_str();
-  command->add_option("--archive-after", options->archive_after,
-                      "so long after its end a job leaves the scheduler's memory (it stays visible); or never")
+  command->add_option("--seed", setup.seed, "of random policies")->capture_default_str();
+  command
+      ->add_option("--archive-after", options->archive_after,
+                   "so long after its end a job leaves the scheduler's memory (it stays visible); or never")
       ->type_name("TIME")
       ->capture_default_str();
   command->add_option("--log", options->log, "least level: debug, info, warning, error")
       ->capture_default_str();
   const std::string slurm = "Slurm";
-  command->add_option("--partition", wish.world.slurm.partition, "of every job")->group(slurm);
-  command->add_option("--account", wish.world.slurm.account, "of every job")->group(slurm);
-  command->add_option("--qos", wish.world.slurm.qos, "of every job")->group(slurm);
-  command->add_option("--constraint", wish.world.slurm.constraint, "of every job")->group(slurm);
+  command->add_option("--partition", setup.world.slurm.partition, "of every job")->group(slurm);
+  command->add_option("--account", setup.world.slurm.account, "of every job")->group(slurm);
+  command->add_option("--qos", setup.world.slurm.qos, "of every job")->group(slurm);
+  command->add_option("--constraint", setup.world.slurm.constraint, "of every job")->group(slurm);
   command->add_option("--time", options->time, "limit of each Slurm job")->type_name("TIME")->group(slurm);
   command->callback([options, &action] { action = [options] { return serve(*options); }; });
 }

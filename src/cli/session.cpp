@@ -142,15 +142,15 @@ void begin_or_go_on(control::Loop& loop, store::Store& store, const spec::Job& j
 app::HostedWorld this_world(const store::RunInfo& run, const spec::Job& job,
                             const std::filesystem::path& folder) {
   const auto* experiment = std::get_if<spec::Experiment>(&job);
-  app::WorldWish wish{.run = run.id, .folder = folder, .trainer = trainer_program()};
-  wish.programs = own_folder();
-  wish.guardian = guardian_program();
-  wish.here = {.energy = spec::base_of(job).energy,
-               .asked = local::gpus_asked_by(job),
-               .lanes = experiment != nullptr ? lanes_for(*experiment) : 1,
-               .output_each = false,
-               .watched = false};
-  auto out = app::make_world(wish);
+  app::WorldSetup setup{.run = run.id, .folder = folder, .trainer = trainer_program()};
+  setup.programs = own_folder();
+  setup.guardian = guardian_program();
+  setup.here = {.energy = spec::base_of(job).energy,
+                .asked = local::gpus_asked_by(job),
+                .lanes = experiment != nullptr ? lanes_for(*experiment) : 1,
+                .output_each = false,
+                .watched = false};
+  auto out = app::make_world(setup);
   if (out.gpus)
     for (const auto& note : out.gpus->notes()) std::cerr << "tandem: " << note << "\n";
   return out;
@@ -189,7 +189,8 @@ int work(store::Store& store, const store::RunInfo& run, const spec::Job& job, c
 
 }  // namespace
 
-int run_new(store::Store& store, const spec::Job& job, const JsonOption& json, const SessionOptions& options) {
+int run_new(store::Store& store, const spec::Job& job, const JsonOption& json,
+            const SessionOptions& options) {
   require_dataset(spec::base_of(job));
   const Seconds now{static_cast<double>(::time(nullptr))};
   auto spec = spec::to_json(job);

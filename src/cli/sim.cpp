@@ -165,7 +165,7 @@ std::string help_text() {
          "  tandem sim job.yaml --sweep workers=1,2,4,8 batch=16,32,64\n"
          "  tandem sim job.yaml --timeline steps.json --report page.html --json result.json\n"
          "  tandem sim --trace jobs.swf --cluster kth --policy fifo,shortest\n"
-         "  tandem sim --replay last               how well a run of yours is foretold\n"
+         "  tandem sim --replay last               how well a run of yours is predicted\n"
          "\nT_exec = T_comp + T_comm + T_io, of an average worker; T_mem is part of T_comp. Speed-up is "
          "against\n"
          "one device of the same type with strategy default doing the same samples; it is simulated too. A "

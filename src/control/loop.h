@@ -55,8 +55,8 @@ class Loop {
   Loop(Ports ports, std::vector<std::unique_ptr<Policy>> policies)
       : ports_(ports), decider_(std::move(policies)) {}
 
-  // Folds what is journalled (all of it, or what came after the snapshot where that can be trusted), lets the nodes
-  // join and reconciles what a crash left behind.
+  // Folds what is journalled (all of it, or what came after the snapshot where that can be trusted), lets the
+  // nodes join and reconciles what a crash left behind.
   void open(const std::string& snapshot = {});
   // What is known now, to be kept for the next `open`; none: some policy cannot say, so ask again later.
   std::optional<Snapshot> snapshot();

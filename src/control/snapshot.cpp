@@ -12,8 +12,8 @@ namespace {
 
 // Changes with every change to what is written; what is forgotten here is mostly seen by the sizes.
 constexpr std::uint64_t kFormat = 1;
-constexpr std::uint64_t kLayout = sizeof(View) * 1'000'003 + sizeof(JobView) * 10'007 + sizeof(TaskView) * 101 +
-                                  sizeof(NodeView) * 31 + sizeof(EpochRecord);
+constexpr std::uint64_t kLayout = sizeof(View) * 1'000'003 + sizeof(JobView) * 10'007 +
+                                  sizeof(TaskView) * 101 + sizeof(NodeView) * 31 + sizeof(EpochRecord);
 
 struct Header {
   char magic[8] = {'T', 'a', 'n', 'd', 'S', 'n', 'a', 'p'};

@@ -1,5 +1,5 @@
-// A snapshot: what a loop knew after an entry of its journal, so that it need fold only what came after. A cache,
-// never the truth: one that is damaged, of another journal or of another Tandem is as good as none.
+// A snapshot: what a loop knew after an entry of its journal, so that it need fold only what came after. A
+// cache, never the truth: one that is damaged, of another journal or of another Tandem is as good as none.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 namespace tandem::control {
 
 struct Snapshot {
-  Entry last;                            // the entry it was taken after: the journal must have the same
-  View view;                             // after it
-  std::vector<std::string> policies{};   // what each keeps beside the view, in their order
+  Entry last;                           // the entry it was taken after: the journal must have the same
+  View view;                            // after it
+  std::vector<std::string> policies{};  // what each keeps beside the view, in their order
 };
 
 // Slow where the view is large; of a copy, so on any thread.

@@ -82,7 +82,8 @@ Availability debian_availability() {
 Availability timings_availability(const Kernel& kernel, const Folders& folders) {
   const auto file = timings_file(kernel, folders.cache);
   if (std::filesystem::exists(file)) return {true, file.string()};
-  return {false, fmt::format("made on first use, or by `tandem data get {}`: up to a minute", kernel.name), true};
+  return {false, fmt::format("made on first use, or by `tandem data get {}`: up to a minute", kernel.name),
+          true};
 }
 
 [[noreturn]] void unknown(const std::string& name) {

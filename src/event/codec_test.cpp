@@ -30,7 +30,7 @@ spec::Experiment some_experiment(const spec::TrainJob& base) {
   return job;
 }
 
-KnownWork some_work() {
+KnownWorkload some_work() {
   return {"a machine",
           64,
           {1, 0, 1.0},
@@ -47,7 +47,7 @@ Request some_request() {
   request.epochs_left = 2;
   request.priority = 2;
   request.phase = Phase::reusing;
-  request.work = 1;
+  request.workload = 1;
   request.nodes = 3;
   request.slices = true;
   return request;
@@ -65,7 +65,7 @@ std::vector<EventBody> every_event() {
           JobCancelled{0, "asked"},
           JobResumed{0},
           NodeJoined{0, "here", {2, kGiB, 1.0}},
-          NodeJoined{1, "there", {2, kGiB, 1.0}, "", {.pace = 2, .bandwidth = 125e6}},
+          NodeJoined{1, "there", {2, kGiB, 1.0}, "", {.speed_factor = 2, .bandwidth = 125e6}},
           TaskStarted{1, 2, 3, 4, 5, {0, 1}},
           TaskStarted{1, 2, 3, 4, 5, {0, 1}, {3}},
           EpochEnded{1, 2, 3, {{"accuracy", 0.5}}, Seconds{1.5}, energy, {{{"task-clock", 1.9}}}},
@@ -99,9 +99,19 @@ std::vector<DecisionBody> every_decision() {
   return {Request{0, 0, {2, 0, 1.0}},
           Start{0, 1, 0, {2, 0, 1.0}},
           Start{0, 1, 4, {2, 0, 1.0}, 0.25, {1, 7}},
-          Start{0, 1, 4, {2, 0, 1.0}, 0, {}, PlacementReason{{{4, true, 0.9, 0.5, 12.5, 30, 0.1, 1, "quiet"},
-                                                              {0, false, 0.95, 0.5, 10, 20, 0, 2, ""}},
-                                                             4, 7, 3, Seconds{1.5}, 0.5}},
+          Start{0,
+                1,
+                4,
+                {2, 0, 1.0},
+                0,
+                {},
+                PlacementReason{
+                    {{4, true, 0.9, 0.5, 12.5, 30, 0.1, 1, "quiet"}, {0, false, 0.95, 0.5, 10, 20, 0, 2, ""}},
+                    4,
+                    7,
+                    3,
+                    Seconds{1.5},
+                    0.5}},
           Continue{0, 1, 3},
           Resize{0, 1, {1, 0, 0.5}},
           TakeCheckpoint{0, 1},
@@ -200,8 +210,8 @@ TEST(Binary, FieldsOfANewerTandemAreSkippedAndOnesOfAnOlderKeepTheirDefaults) {
 // As they were written when an experiment was a tuning job: the base, then the whole.
 TEST(Binary, ExperimentsOfAnOlderTandemAreRead) {
   const std::string base = R"({"kind":"train","name":"e"})";
-  const std::string whole = R"({"base":)" + base +
-                            R"(,"kind":"tune","mode":"experiment","search":{"algorithm":"full","seed":5}})";
+  const std::string whole =
+      R"({"base":)" + base + R"(,"kind":"tune","mode":"experiment","search":{"algorithm":"full","seed":5}})";
   std::string inner;
   inner += '\0';  // job 0
   inner += static_cast<char>(base.size()) + base + '\x01';

@@ -62,7 +62,8 @@ struct Request {
   std::int64_t epochs_left = 1;   // of work before it is judged
   int priority = 0;               // higher first; among equals the lower task first
   Phase phase = Phase::none;
-  std::int32_t work = -1;  // trials of a job whose epochs cost alike have the same number; -1: not known yet
+  std::int32_t workload =
+      -1;                  // trials of a job whose epochs cost alike have the same number; -1: not known yet
   std::int32_t nodes = 1;  // of one machine type, each with all that is wanted
   bool slices = false;     // its controller wants to hear of parts of its epochs (SliceEnded)
   bool operator==(const Request&) const = default;
@@ -71,10 +72,10 @@ struct Request {
 // One machine type a task could have been put on, or one node where the policy chooses among nodes, as it was
 // seen when the task was placed.
 struct PlacementCandidate {
-  NodeId node = 0;     // of the type: its first
+  NodeId node = 0;  // of the type: its first
   bool room = true;
   double score = 0;
-  double energy_part = 0;  // HEATS: of the score
+  double energy_part = 0;          // HEATS: of the score
   double seconds = 0, joules = 0;  // as expected there; joules 0: nobody knows
   double within = 0;               // place::Expected's
   std::int32_t from = 0;           // place::Expected::From
@@ -138,7 +139,7 @@ struct Retune {
 struct Hold {
   TaskId task = 0;
   Attempt attempt = 1;
-  std::int32_t work = -1;  // as in Request, where it is known
+  std::int32_t workload = -1;  // as in Request, where it is known
   bool operator==(const Hold&) const = default;
 };
 
@@ -146,7 +147,7 @@ struct Hold {
 struct Release {
   TaskId task = 0;
   std::string reason;
-  std::int32_t work = -1;
+  std::int32_t workload = -1;
   bool operator==(const Release&) const = default;
 };
 
@@ -184,7 +185,7 @@ struct FinishJob {
 // Remembered beyond this run, in the same transaction.
 struct Learn {
   JobId job = 0;
-  KnownWork work;
+  KnownWorkload workload;
   bool operator==(const Learn&) const = default;
 };
 

@@ -65,7 +65,7 @@ struct NodeTraits {
   std::string accelerator{};   // the type of its GPUs
   std::vector<std::string> labels{};
   std::optional<Watts> idle{}, busy{};  // the whole node's draw
-  double pace = 1;                      // how fast its cores are; 2: a job takes half as long
+  double speed_factor = 1;              // how fast its cores are; 2: a job takes half as long
   double bandwidth = 0;                 // bytes a second of its way to the network; 0: not known
   bool operator==(const NodeTraits&) const = default;
 };
@@ -170,7 +170,7 @@ struct Woke {
 // the run without the store, and replay sees what the run saw.
 struct KnowledgeArrived {
   std::string source;  // "store", or the file it was imported from
-  std::vector<KnownWork> known;
+  std::vector<KnownWorkload> known;
   bool operator==(const KnowledgeArrived&) const = default;
 };
 

@@ -12,10 +12,9 @@ namespace tandem {
 
 // Values inside an event that have fields of their own.
 template <class T>
-concept HasFields =
-    std::is_same_v<T, TrialPart> || std::is_same_v<T, Option> || std::is_same_v<T, Measured> ||
-    std::is_same_v<T, KnownWork> || std::is_same_v<T, NodeTraits> || std::is_same_v<T, NodeLoad> ||
-    std::is_same_v<T, EnergyPart> || std::is_same_v<T, PlacementCandidate> ||
+concept HasFields = std::is_same_v<T, TrialPart> || std::is_same_v<T, Option> ||
+    std::is_same_v<T, Measured> || std::is_same_v<T, KnownWorkload> || std::is_same_v<T, NodeTraits> ||
+    std::is_same_v<T, NodeLoad> || std::is_same_v<T, EnergyPart> || std::is_same_v<T, PlacementCandidate> ||
     std::is_same_v<T, PlacementReason> || std::is_same_v<T, spec::Limits> || std::is_same_v<T, spec::Budget>;
 
 template <class A, class E>
@@ -51,7 +50,7 @@ void fields(A&& a, E& e) {
 
   if constexpr (std::is_same_v<T, Request>)
     a("task", e.task)("job", e.job)("wanted", e.wanted)("trial", e.trial)("options", e.options)(
-        "epochs_left", e.epochs_left)("priority", e.priority)("phase", e.phase)("work", e.work)(
+        "epochs_left", e.epochs_left)("priority", e.priority)("phase", e.phase)("work", e.workload)(
         "nodes", e.nodes)("slices", e.slices);
   if constexpr (std::is_same_v<T, Start>)
     a("task", e.task)("attempt", e.attempt)("node", e.node)("granted", e.granted)("drop", e.drop)(
@@ -66,9 +65,9 @@ void fields(A&& a, E& e) {
     a("task", e.task)("attempt", e.attempt)("reason", e.reason)("again", e.again);
   if constexpr (std::is_same_v<T, Wake>) a("until", e.at);  // "at" is when an event happened
   if constexpr (std::is_same_v<T, FinishJob>) a("job", e.job)("state", e.state)("reason", e.reason);
-  if constexpr (std::is_same_v<T, Hold>) a("task", e.task)("attempt", e.attempt)("work", e.work);
-  if constexpr (std::is_same_v<T, Release>) a("task", e.task)("reason", e.reason)("work", e.work);
-  if constexpr (std::is_same_v<T, Learn>) a("job", e.job)("work", e.work);
+  if constexpr (std::is_same_v<T, Hold>) a("task", e.task)("attempt", e.attempt)("work", e.workload);
+  if constexpr (std::is_same_v<T, Release>) a("task", e.task)("reason", e.reason)("work", e.workload);
+  if constexpr (std::is_same_v<T, Learn>) a("job", e.job)("work", e.workload);
 
   if constexpr (std::is_same_v<T, spec::Limits>) a("stall", e.stall)("time", e.time)("retries", e.retries);
   if constexpr (std::is_same_v<T, spec::Budget>) a("time", e.time)("energy", e.energy)("cost", e.cost);
@@ -77,7 +76,7 @@ void fields(A&& a, E& e) {
         "clone_from", e.clone_from)("clone_epoch", e.clone_epoch)("point", e.point);
   if constexpr (std::is_same_v<T, NodeTraits>)
     a("architecture", e.architecture)("accelerator", e.accelerator)("labels", e.labels)("idle", e.idle)(
-        "busy", e.busy)("pace", e.pace)("bandwidth", e.bandwidth);
+        "busy", e.busy)("pace", e.speed_factor)("bandwidth", e.bandwidth);
   if constexpr (std::is_same_v<T, NodeLoad>)
     a("cpu", e.cpu)("memory", e.memory)("network", e.network)("gpu", e.gpu)("gpu_memory", e.gpu_memory)(
         "latency", e.latency);
@@ -92,7 +91,7 @@ void fields(A&& a, E& e) {
   if constexpr (std::is_same_v<T, Option>) a("resources", e.resources)("seconds", e.seconds);
   if constexpr (std::is_same_v<T, Measured>)
     a("system", e.system)("seconds", e.seconds)("joules", e.joules)("epochs", e.epochs);
-  if constexpr (std::is_same_v<T, KnownWork>)
+  if constexpr (std::is_same_v<T, KnownWorkload>)
     a("machine", e.machine)("batch", e.batch)("reference", e.reference)("rates", e.rates)("spread", e.spread)(
         "measured", e.measured)("first_seconds", e.first_seconds);
 }

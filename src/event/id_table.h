@@ -1,9 +1,10 @@
 // Values by their id: dense from 0, made one after the other, and forgotten when nobody needs them any more.
 //
 // To readers it is a vector: size() is how many ids were ever given, an id stays valid, and iteration goes
-// over those that are there, in the order of their ids. What share() gives is as good as a copy and cheap, however
-// many values there are: both have the same pages of values, and whichever changes a value then changes a copy of
-// its own (of that value alone). So another thread may read it while the owner of the original goes on.
+// over those that are there, in the order of their ids. What share() gives is as good as a copy and cheap,
+// however many values there are: both have the same pages of values, and whichever changes a value then
+// changes a copy of its own (of that value alone). So another thread may read it while the owner of the
+// original goes on.
 #pragma once
 
 #include <array>

@@ -31,30 +31,30 @@ Measured measured_from(const json& object) {
 
 }  // namespace
 
-json to_json(const KnownWork& work) {
+json to_json(const KnownWorkload& workload) {
   auto measured = json::array();
-  for (const auto& m : work.measured)
+  for (const auto& m : workload.measured)
     measured.push_back({{"system", to_json(m.system)},
                         {"seconds", m.seconds},
                         {"joules", m.joules ? json(*m.joules) : json(nullptr)},
                         {"epochs", m.epochs}});
-  return {{"machine", work.machine},
-          {"batch", work.batch},
-          {"reference", to_json(work.reference)},
-          {"rates", work.rates},
-          {"spread", work.spread},
+  return {{"machine", workload.machine},
+          {"batch", workload.batch},
+          {"reference", to_json(workload.reference)},
+          {"rates", workload.rates},
+          {"spread", workload.spread},
           {"measured", measured},
-          {"first_seconds", work.first_seconds}};
+          {"first_seconds", workload.first_seconds}};
 }
 
-KnownWork known_work_from_json(const json& object) {
+KnownWorkload known_workload_from_json(const json& object) {
   try {
-    KnownWork out{object.at("machine").get<std::string>(),
-                  finite(object.at("batch")),
-                  resources_from_json(object.at("reference")),
-                  rates_from(object.at("rates")),
-                  rates_from(object.at("spread")),
-                  {}};
+    KnownWorkload out{object.at("machine").get<std::string>(),
+                      finite(object.at("batch")),
+                      resources_from_json(object.at("reference")),
+                      rates_from(object.at("rates")),
+                      rates_from(object.at("spread")),
+                      {}};
     for (const auto& m : object.at("measured")) out.measured.push_back(measured_from(m));
     // Older exports do not have it.
     if (object.contains("first_seconds")) out.first_seconds = finite(object["first_seconds"]);

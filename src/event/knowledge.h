@@ -1,6 +1,6 @@
 // What tuning jobs learn about programs on a machine: the ground truth of the system tuner (PipeTune 5.4).
 //
-// A record says how fast a kind of work ran in each configuration it was seen in. It carries no names of
+// A record says how fast a workload class ran in each configuration it was seen in. It carries no names of
 // models, data or users: only rates of counters, a batch size and times. Plain values.
 #pragma once
 
@@ -24,20 +24,20 @@ struct Measured {
   bool operator==(const Measured&) const = default;
 };
 
-struct KnownWork {
+struct KnownWorkload {
   std::string machine;  // its type: what was learned on another kind is not comparable
   double batch = 0;     // 0: the program has no batch size
   Resources reference;  // where the profile was taken
   Metrics rates;        // mean rates of the counters there
-  Metrics spread;       // their standard deviations over the epochs of this work
+  Metrics spread;       // their standard deviations over the epochs of this workload class
   std::vector<Measured> measured;
   // A program's first epoch in the reference configuration, which often takes longer than later ones (lazy
   // imports, caches); 0: not known. That is what the first epoch of another program is compared with.
   double first_seconds = 0;
-  bool operator==(const KnownWork&) const = default;
+  bool operator==(const KnownWorkload&) const = default;
 };
 
-nlohmann::json to_json(const KnownWork&);
-KnownWork known_work_from_json(const nlohmann::json&);  // SystemError on nonsense
+nlohmann::json to_json(const KnownWorkload&);
+KnownWorkload known_workload_from_json(const nlohmann::json&);  // SystemError on nonsense
 
 }  // namespace tandem

@@ -21,10 +21,12 @@ class Policy {
   virtual ~Policy() = default;
   virtual std::vector<DecisionBody> step(const View&, const Event&) = 0;
   virtual void fold(const View&, const Event&, std::span<const Decision>) {}
-  // What it knows beside the view, as bytes for `restore` of a new one: the two then decide alike. None: it cannot
-  // say now, so that no snapshot is taken.
+  // What it knows beside the view, as bytes for `restore` of a new one: the two then decide alike. None: it
+  // cannot say now, so that no snapshot is taken.
   virtual std::optional<std::string> save(const View&) const { return std::nullopt; }
-  virtual bool restore(const std::string&) { return false; }  // false, and as before: these are none of its own
+  virtual bool restore(const std::string&) {
+    return false;
+  }  // false, and as before: these are none of its own
 };
 
 }  // namespace tandem

@@ -13,8 +13,8 @@ namespace {
 
 template <class A>
 void describe(A& a, EpochRecord& e) {
-  a(e.epoch)(e.attempt)(e.metrics)(e.at)(e.seconds)(e.energy)(e.profile)(e.granted)(e.startup)(e.phase)(e.work)(e.mixed)(
-      e.startup_energy);
+  a(e.epoch)(e.attempt)(e.metrics)(e.at)(e.seconds)(e.energy)(e.profile)(e.granted)(e.startup)(e.phase)(
+      e.workload)(e.mixed)(e.startup_energy);
 }
 
 template <class A>
@@ -29,11 +29,12 @@ void describe(A& a, TaskView::Holding& h) {
 
 template <class A>
 void describe(A& a, TaskView& t) {
-  a(t.id)(t.job)(t.state)(t.wanted)(t.granted)(t.nodes_wanted)(t.trial)(t.options)(t.epochs_left)(t.priority)(t.phase)(
-      t.work)(t.slices)(t.mixed)(t.sliced)(t.cores_held)(t.memory_held)(t.gpus_held)(t.alive)(t.parked)(t.released)(
-      t.evicted)(t.release_reason)(t.before_resize)(t.node)(t.more)(t.drop)(t.attempt)(t.reason)(t.pid)(t.pid_started)(
-      t.cpus)(t.gpus)(t.epochs)(t.joules_between)(t.parts_between)(t.energy_source)(t.energy_complete)(t.requested_at)(
-      t.started_at)(t.ended_at)(t.failures)(t.last_failure);
+  a(t.id)(t.job)(t.state)(t.wanted)(t.granted)(t.nodes_wanted)(t.trial)(t.options)(t.epochs_left)(t.priority)(
+      t.phase)(t.workload)(t.slices)(t.mixed)(t.sliced)(t.cores_held)(t.memory_held)(t.gpus_held)(t.alive)(
+      t.parked)(t.released)(t.evicted)(t.release_reason)(t.before_resize)(t.node)(t.more)(t.drop)(t.attempt)(
+      t.reason)(t.pid)(t.pid_started)(t.cpus)(t.gpus)(t.epochs)(t.joules_between)(t.parts_between)(
+      t.energy_source)(t.energy_complete)(t.requested_at)(t.started_at)(t.ended_at)(t.failures)(
+      t.last_failure);
 }
 
 template <class A>
@@ -49,20 +50,20 @@ void describe(A& a, NodeView::Observed& o) {
 
 template <class A>
 void describe(A& a, NodeView& n) {
-  a(n.id)(n.name)(n.capacity)(n.largest)(n.type)(n.traits)(n.free_cores)(n.free_memory)(n.free_gpus)(n.observed);
+  a(n.id)(n.name)(n.capacity)(n.largest)(n.type)(n.traits)(n.free_cores)(n.free_memory)(n.free_gpus)(
+      n.observed);
 }
 
 template <class A>
 void describe(A& a, View& v) {
-  a(v.now)(v.events)(v.nodes)(v.jobs)(v.tasks)(v.waiting)(v.holding)(v.known)(v.learned)(v.open)(v.next_decision)(
-      v.archived)(v.worked);
+  a(v.now)(v.events)(v.nodes)(v.jobs)(v.tasks)(v.waiting)(v.holding)(v.known)(v.learned)(v.open)(
+      v.next_decision)(v.archived)(v.worked);
 }
 
 template <class T>
-concept Described =
-    std::is_same_v<T, EpochRecord> || std::is_same_v<T, TaskFailed> || std::is_same_v<T, TaskView::Holding> ||
-    std::is_same_v<T, TaskView> || std::is_same_v<T, JobView> || std::is_same_v<T, NodeView::Observed> ||
-    std::is_same_v<T, NodeView> || std::is_same_v<T, View>;
+concept Described = std::is_same_v<T, EpochRecord> || std::is_same_v<T, TaskFailed> ||
+    std::is_same_v<T, TaskView::Holding> || std::is_same_v<T, TaskView> || std::is_same_v<T, JobView> ||
+    std::is_same_v<T, NodeView::Observed> || std::is_same_v<T, NodeView> || std::is_same_v<T, View>;
 
 // ---- writing ----
 
@@ -179,7 +180,8 @@ struct Load {
     for (; present > 0; --present) {
       std::int64_t id = 0;
       get(id);
-      if (id < static_cast<std::int64_t>(table.size()) || id >= static_cast<std::int64_t>(size)) binary::damaged();
+      if (id < static_cast<std::int64_t>(table.size()) || id >= static_cast<std::int64_t>(size))
+        binary::damaged();
       table.skip_to(static_cast<std::size_t>(id));
       get(table.emplace_back());
     }

@@ -1,7 +1,7 @@
 // The view as bytes: a cache of the fold over a journal, so that a long one need not be folded again.
 //
-// Read back it is the view it was, to the last bit, but for what only who looks back sets (View::keeps). The bytes
-// are for the Tandem that wrote them: whoever keeps them says which that was (control/snapshot.h).
+// Read back it is the view it was, to the last bit, but for what only who looks back sets (View::keeps). The
+// bytes are for the Tandem that wrote them: whoever keeps them says which that was (control/snapshot.h).
 #pragma once
 
 #include <cstdint>

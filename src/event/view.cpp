@@ -11,8 +11,7 @@ namespace {
 
 template <class Id, class T>
 T& at(IdTable<T>& all, Id id, const char* what) {
-  if (!all.contains(id))
-    throw SystemError(std::string("the journal speaks of an unknown ") + what);
+  if (!all.contains(id)) throw SystemError(std::string("the journal speaks of an unknown ") + what);
   return all[static_cast<std::size_t>(id)];
 }
 
@@ -217,7 +216,7 @@ struct Folder {
     auto& t = task(e.task);
     supersede_from(t, e.epoch);
     t.epochs.push_back({e.epoch, e.attempt, e.metrics, view.now, e.seconds, e.energy, e.profile, t.granted,
-                        e.startup, t.phase, t.work, std::exchange(t.mixed, false), e.startup_energy});
+                        e.startup, t.phase, t.workload, std::exchange(t.mixed, false), e.startup_energy});
     t.sliced.reset();
     if (!e.energy) {
       t.energy_complete = false;
@@ -310,7 +309,7 @@ struct Folder {
     t.epochs_left = d.epochs_left;
     t.priority = d.priority;
     t.phase = d.phase;
-    t.work = d.work;
+    t.workload = d.workload;
     t.nodes_wanted = d.nodes;
     t.slices = d.slices;
     t.released = t.evicted = false;
@@ -339,7 +338,7 @@ struct Folder {
     auto& t = task(d.task);
     rest(t);
     t.parked = true;
-    if (d.work >= 0) t.work = d.work;
+    if (d.workload >= 0) t.workload = d.workload;
     if (t.state == TaskState::running) set_state(t, TaskState::held);
   }
   void operator()(const Resize& d) {
@@ -357,7 +356,7 @@ struct Folder {
   void operator()(const Release& d) {
     auto& t = task(d.task);
     t.released = true;
-    if (d.work >= 0) t.work = d.work;
+    if (d.workload >= 0) t.workload = d.workload;
     t.release_reason = d.reason;
   }
   void operator()(const FinishJob& d) {

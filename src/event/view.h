@@ -1,9 +1,9 @@
 // All that is known: the clock, the nodes, the jobs and the tasks. A fold over the journal and nothing else.
 //
-// One owner (the loop); policies read it and keep no references. What `share` gives may be read by another thread. Jobs that were archived, and their tasks, are there no more; their ids stay theirs.
-// Resources
-// leave a node when Start is decided, not when the start is confirmed, and come back when the attempt has
-// ended; a task that waits for the answer to its report keeps its memory and leaves its cores to others.
+// One owner (the loop); policies read it and keep no references. What `share` gives may be read by another
+// thread. Jobs that were archived, and their tasks, are there no more; their ids stay theirs. Resources leave
+// a node when Start is decided, not when the start is confirmed, and come back when the attempt has ended; a
+// task that waits for the answer to its report keeps its memory and leaves its cores to others.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct EpochRecord {
   Resources granted;
   Seconds startup;  // of `seconds`
   Phase phase = Phase::none;
-  std::int32_t work = -1;
+  std::int32_t workload = -1;
   bool mixed = false;  // it ran in more than one configuration; `granted` is the last
   std::optional<Joules> startup_energy{};
 
@@ -62,7 +62,7 @@ struct TaskView {
   std::int64_t epochs_left = 1;
   int priority = 0;
   Phase phase = Phase::none;
-  std::int32_t work = -1;
+  std::int32_t workload = -1;
   bool slices = false;           // its controller wants to hear of parts of its epochs
   bool mixed = false;            // the present epoch has run in more than one configuration
   std::optional<Energy> sliced;  // what the present epoch's slices used so far
@@ -80,11 +80,11 @@ struct TaskView {
     Bytes memory = 0;
     int gpus = 0;
   };
-  std::optional<Holding> before_resize;  // while a Resize is open: what comes back if it is refused
-  NodeId node = 0;                       // of rank 0, which speaks for all
-  std::vector<NodeId> more;              // those of the other ranks
-  double drop = 0;                       // share of its work that is left out, of the newest attempt
-  Attempt attempt = 0;                   // the newest; 0 before the first
+  std::optional<Holding> before_resize;   // while a Resize is open: what comes back if it is refused
+  NodeId node = 0;                        // of rank 0, which speaks for all
+  std::vector<NodeId> more;               // those of the other ranks
+  double drop = 0;                        // share of its work that is left out, of the newest attempt
+  Attempt attempt = 0;                    // the newest; 0 before the first
   std::optional<PlacementReason> reason;  // why it was put where it is; none: none was kept
   std::int64_t pid = 0, pid_started = 0;
   std::vector<int> cpus, gpus;      // by number, of the newest attempt; of a gang rank 0's
@@ -177,7 +177,7 @@ class View {
   // Indices, so that policies need not scan: tasks that wait to be granted something, and tasks that have a
   // process.
   std::set<TaskId> waiting, holding;
-  IdTable<KnownWork> known;  // what earlier jobs learned
+  IdTable<KnownWorkload> known;  // what earlier jobs learned
   std::int64_t learned = 0;      // Learn decisions so far
   std::map<DecisionId, Decision>
       open;  // decided, without outcome yet (Start, Resize, Stop, TakeCheckpoint, Wake)

@@ -170,9 +170,9 @@ std::vector<Operation> read_operations(const Json& json, const std::string& wher
       }
       std::vector<std::string> known;
       for (const auto& [known_name, index] : indices) known.push_back(known_name);
-      refuse(where, fmt::format("operation {} has the input {}, but there is no operation of that name{}",
-                                in_quotes(written.operation.name), in_quotes(input),
-                                did_you_mean(input, known)));
+      refuse(where,
+             fmt::format("operation {} has the input {}, but there is no operation of that name{}",
+                         in_quotes(written.operation.name), in_quotes(input), did_you_mean(input, known)));
     }
     operations.push_back(std::move(written.operation));
   }

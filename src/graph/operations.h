@@ -48,8 +48,8 @@ struct Model {
   double activations() const;     // elements a sample, of all operations
 };
 
-// Throws UserError: an input that is not before it, a negative or not finite number, a name used twice, nothing
-// in it.
+// Throws UserError: an input that is not before it, a negative or not finite number, a name used twice,
+// nothing in it.
 void check(const Model&);
 
 inline constexpr double kBytesAnElement = 4;  // 32-bit floating point

@@ -25,11 +25,15 @@ std::vector<ZooEntry> table() {
       {"vgg16",
        "VGG-16: ImageNet, 224x224, 1000 classes; 13 convolutions, 3 dense layers",
        {138'357'544, 0, 15.47e9, kTorchvision},
-       [](Layers& net) { models::vgg(net, {2, 2, 3, 3, 3}); }},
+       [](Layers& net) {
+         models::vgg(net, {2, 2, 3, 3, 3});
+       }},
       {"vgg19",
        "VGG-19: ImageNet, 224x224, 1000 classes; 16 convolutions, 3 dense layers",
        {143'667'240, 0, 19.63e9, kTorchvision},
-       [](Layers& net) { models::vgg(net, {2, 2, 4, 4, 4}); }},
+       [](Layers& net) {
+         models::vgg(net, {2, 2, 4, 4, 4});
+       }},
       {"inception1",
        "GoogLeNet (Inception v1) with batch normalisation: ImageNet, 224x224, 1000 classes",
        {6'624'904, 0, 1.50e9, kTorchvision},
@@ -53,15 +57,21 @@ std::vector<ZooEntry> table() {
       {"resnet50",
        "ResNet-50: ImageNet, 224x224, 1000 classes; bottleneck blocks, stride in the 3x3",
        {25'557'032, 0, 4.09e9, kTorchvision},
-       [](Layers& net) { models::resnet(net, {3, 4, 6, 3}); }},
+       [](Layers& net) {
+         models::resnet(net, {3, 4, 6, 3});
+       }},
       {"resnet101",
        "ResNet-101: ImageNet, 224x224, 1000 classes; bottleneck blocks, stride in the 3x3",
        {44'549'160, 0, 7.80e9, kTorchvision},
-       [](Layers& net) { models::resnet(net, {3, 4, 23, 3}); }},
+       [](Layers& net) {
+         models::resnet(net, {3, 4, 23, 3});
+       }},
       {"resnet152",
        "ResNet-152: ImageNet, 224x224, 1000 classes; bottleneck blocks, stride in the 3x3",
        {60'192'808, 0, 11.51e9, kTorchvision},
-       [](Layers& net) { models::resnet(net, {3, 8, 36, 3}); }},
+       [](Layers& net) {
+         models::resnet(net, {3, 8, 36, 3});
+       }},
       {"lstm",
        "word model, two LSTM layers of 650: vocabulary 10000, 35 steps (Zaremba et al. 2014, medium)",
        {20e6, 0.5e6, std::nullopt, "Merity et al. 2016, table of Penn Treebank results"},

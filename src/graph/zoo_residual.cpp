@@ -20,9 +20,8 @@ void basic_block(Layers& net, int maps, int stride) {
 void bottleneck(Layers& net, int maps, int stride) {
   const Point from = net.here();
   const int wide = 4 * maps;
-  const Point shortcut = from.shape.channels == wide
-                             ? from
-                             : conv_norm(net, wide, {.kernel = 1, .stride = stride}).here();
+  const Point shortcut =
+      from.shape.channels == wide ? from : conv_norm(net, wide, {.kernel = 1, .stride = stride}).here();
   net.at(from);
   conv_norm(net, maps, {.kernel = 1}).relu();
   conv_norm(net, maps, {.stride = stride}).relu();

@@ -1,6 +1,6 @@
 // Looks at this machine for infrastructure-aware placement: what is installed, what is in use, and how far
 // the master is. It counts what looking costs and says when to look again, so that it stays under 0.5 % of
-// one core (place/infra_period.h).
+// one core (place/infra/infra_period.h).
 //
 // A share of CPU or network is that of the time since the look before, so the first look observes nothing;
 // GPUs are sampled by their driver. What cannot be seen is said in `unknown`, never made up: where the
@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "place/infra_nodes.h"
-#include "place/infra_period.h"
+#include "place/infra/infra_nodes.h"
+#include "place/infra/infra_period.h"
 #include "platform/machine_load.h"
 #include "platform/nvml.h"
 

@@ -48,10 +48,10 @@ Explanation explain_placement(const View& view, const place::Policy& policy, con
     out.types.push_back(
         consideration_of(view, candidate, policy.infra.has_value(), policy.heats.has_value()));
   std::stable_partition(out.types.begin(), out.types.end(), [](const auto& c) { return c.refused.empty(); });
-  out.verdict = fmt::format("it was put on {} when this was so: {} node{} possible, it had waited {}, and {} other{} waited",
-                            where, reason.possible, reason.possible == 1 ? " was" : "s were",
-                            text(reason.waited), std::max(0, reason.waiting - 1),
-                            reason.waiting == 2 ? "" : "s");
+  out.verdict = fmt::format(
+      "it was put on {} when this was so: {} node{} possible, it had waited {}, and {} other{} waited", where,
+      reason.possible, reason.possible == 1 ? " was" : "s were", text(reason.waited),
+      std::max(0, reason.waiting - 1), reason.waiting == 2 ? "" : "s");
   return out;
 }
 

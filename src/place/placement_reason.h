@@ -1,9 +1,9 @@
-// Why a task was put where it is, told of what was taken down with the decision (event/decision.h, live_reason.cpp).
-// Pure.
+// Why a task was put where it is, told of what was taken down with the decision (event/decision.h,
+// live_reason.cpp). Pure.
 #pragma once
 
-#include "place/policies.h"
-#include "place/scheduler.h"
+#include "place/engine/scheduler.h"
+#include "place/policy/policies.h"
 
 namespace tandem::place {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "place/scheduler_testing.h"
+#include "place/engine/scheduler_testing.h"
 
 namespace tandem::place {
 namespace {

@@ -55,7 +55,8 @@ std::string also(const std::string& why, const std::string& more) {
 // The lock is in a folder of all users: one that is not ours is not used. Throws UserError, SystemError.
 Descriptor open_lock(const fs::path& folder, const std::string& uuid) {
   constexpr const char* kAdvice =
-      "another user's Tandem may hold the GPU's settings; if none does, remove it, or set TANDEM_RUNTIME_DIR to "
+      "another user's Tandem may hold the GPU's settings; if none does, remove it, or set TANDEM_RUNTIME_DIR "
+      "to "
       "a folder of your own";
   Descriptor lock = TrustedFolder::open(folder, TrustedFolder::Sharing::sticky, kAdvice)
                         .open_file(lock_file(folder, uuid).filename(), O_RDWR | O_CREAT);

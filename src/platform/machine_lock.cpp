@@ -26,7 +26,8 @@ TrustedFolder folder_of(const fs::path& file, const char* advice) {
 // "01700000000000000000-4711": when somebody came, in nanoseconds, and their pid.
 bool is_ticket(const std::string& name) {
   const auto digits = [](std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return !text.empty() &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
   };
   return name.size() > kTimeDigits + 1 && name.size() <= kTimeDigits + 11 && name[kTimeDigits] == '-' &&
          digits(std::string_view(name).substr(0, kTimeDigits)) &&

@@ -1,9 +1,9 @@
 // One machine, one owner: two Tandems that both hand out all cores would hand each core out twice.
 //
 // The lock is per user and machine, in $TANDEM_RUNTIME_DIR, else $XDG_RUNTIME_DIR/tandem, else
-// /tmp/tandem-UID. It is let go when the process ends, however it ends. Where these lie, others may write too:
-// folders and files that are not ours are refused with a UserError (platform/trusted_folder.h), and nothing
-// but tickets of the queue is ever removed.
+// /tmp/tandem-UID. It is let go when the process ends, however it ends. Where these lie, others may write
+// too: folders and files that are not ours are refused with a UserError (platform/trusted_folder.h), and
+// nothing but tickets of the queue is ever removed.
 #pragma once
 
 #include <filesystem>

@@ -95,8 +95,8 @@ TEST(MachineQueue, OnlyTicketsAreEverRemoved) {
   const auto file = folder.path() / "machine.lock";
   MachineQueue queue(file);
   const std::string dead = "00000000000000000001-1";
-  for (const auto& name : {std::string(".bashrc"), std::string("00-notes"), std::string("-1"), dead, dead + "x",
-                           dead.substr(0, 21), dead + "0000000000"})
+  for (const auto& name : {std::string(".bashrc"), std::string("00-notes"), std::string("-1"), dead,
+                           dead + "x", dead.substr(0, 21), dead + "0000000000"})
     std::ofstream(folder.path() / "queue" / name) << "left by somebody";
   EXPECT_TRUE(queue.take("a"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path() / "queue"), {}), 7)

@@ -74,8 +74,8 @@ TrustedFolder TrustedFolder::inside(const std::string& name) const {
 
 Descriptor TrustedFolder::open_file(const std::string& name, int flags) const {
   // O_NONBLOCK: a pipe in its place must not make us wait.
-  Descriptor file(
-      ::openat(descriptor_.get(), name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+  Descriptor file(::openat(descriptor_.get(), name.c_str(),
+                           flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
   if (!file) {
     if (errno == ENOENT) return file;
     if (errno == ELOOP || errno == EISDIR || errno == ENXIO) refuse(path_ / name, "is not a plain file");

@@ -78,7 +78,8 @@ TEST_F(TrustedFolderTest, AnotherUsersIsRefused) {
 TEST_F(TrustedFolderTest, ALinkIsNotFollowed) {
   fs::create_directory(folder_.path() / "real");
   fs::create_directory_symlink(folder_.path() / "real", folder_.path() / "link");
-  EXPECT_NE(refusal_to_open(folder_.path() / "link", Sharing::exclusive).find("is a link"), std::string::npos);
+  EXPECT_NE(refusal_to_open(folder_.path() / "link", Sharing::exclusive).find("is a link"),
+            std::string::npos);
   EXPECT_NE(refusal([&] { open().inside("link"); }).find("is a link"), std::string::npos);
   EXPECT_EQ(refusal([&] { open().inside("real"); }), "");
 }

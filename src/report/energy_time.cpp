@@ -76,18 +76,19 @@ std::string energy_time_section(const Tuned& run) {
   if (!objective.cost && !tune::has_goal(objective, "energy")) return "";
   const std::string title = "Energy against time";
   std::vector<tune::ConfigOutcome> known;
-  for (const auto& config : run.found.best_work)
+  for (const auto& config : run.found.best_workload)
     if (config.joules) known.push_back(config);
   if (known.empty())
-    return section("energy-time", title,
-                   nothing(run.spec.mode == spec::Mode::pipelined
-                               ? "Nobody could tell the energy of an epoch of the best trial's work."
-                               : "System parameters were not tuned inside the epochs in this mode."));
+    return section(
+        "energy-time", title,
+        nothing(run.spec.mode == spec::Mode::pipelined
+                    ? "Nobody could tell the energy of an epoch of the best trial's workload class."
+                    : "System parameters were not tuned inside the epochs in this mode."));
   const std::string cost =
       objective.cost ? "<p>Cost: " + escape(tune::cost_text(objective, run.found.price)) + ".</p>\n" : "";
   return section(
       "energy-time", title,
-      "<p>Medians of an epoch of the best trial's kind of work, in each configuration that was run. "
+      "<p>Medians of an epoch of the best trial's workload class, in each configuration that was run. "
       "None on the front is slower than another that draws no more.</p>\n" +
           cost + figures({plot_of(run, known)}) + table_of(run, known));
 }

@@ -96,9 +96,9 @@ TEST(Join, MistakesAreExplained) {
   for (const char* written : {"", "=a/b", "run=", "run=a", "run=/b", "run=a/"})
     EXPECT_NE(complaint([&] { parse_join(written); }).find("RUN=METHOD/DATASET"), std::string::npos)
         << written;
-  const auto wish = parse_join("20260101-1200=my svm/mnist/10k");
-  EXPECT_EQ(wish.method, "my svm");
-  EXPECT_EQ(wish.dataset, "mnist/10k");
+  const auto joined = parse_join("20260101-1200=my svm/mnist/10k");
+  EXPECT_EQ(joined.method, "my svm");
+  EXPECT_EQ(joined.dataset, "mnist/10k");
   EXPECT_TRUE(parse_join("last").method.empty());
 }
 

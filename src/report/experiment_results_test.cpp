@@ -28,7 +28,7 @@ class ExperimentResult : public testing::Test {
     job_.base.epochs = 1;
     job_.base.program.command = {"./go"};
     job_.factors.parameters = {choice("batch_size", {std::int64_t{32}, std::int64_t{64}}),
-                             choice("word", {std::string("one"), std::string("two, \"three\"\n<b>")})};
+                               choice("word", {std::string("one"), std::string("two, \"three\"\n<b>")})};
     run_.id = "20260101-000000-abcd";
     run_.kind = "characterize";
     run_.name = "study";
@@ -165,7 +165,9 @@ TEST_F(ExperimentResult, TracesQuoteWhatNeedsItAndTheSchemaNamesEveryColumn) {
 
 TEST_F(ExperimentResult, BytesOutAreChargedWhereTheProgramSaysThem) {
   run_all();
-  const double without = experiment_json(run_, view_, std::filesystem::path())["runs"][0]["measured"]["train_seconds"].get<double>();
+  const double without =
+      experiment_json(run_, view_, std::filesystem::path())["runs"][0]["measured"]["train_seconds"]
+          .get<double>();
   EXPECT_NE(experiment_table(run_, view_, {}).find("bytes out: not measured"), std::string::npos);
   for (auto& task : view_.tasks) task.epochs.back().metrics["bytes_out"] = 2e9;
   const auto found = findings_of(view_, 0, {});

@@ -60,7 +60,7 @@ std::string facts_of(const Tuned& run) {
   out += fact("Epochs", fmt::format("{}", found.epochs_total), "over all trials");
   if (run.spec.mode != spec::Mode::pipelined) return out;
   out += fact("Probed epochs", fmt::format("{}", found.probed_epochs),
-              "the first of a work in a new configuration");
+              "the first of a workload class in a new configuration");
   out += fact("Reused profiles", fmt::format("{}", found.reused_profiles),
               "works recognised from earlier runs instead of probed");
   return out;

@@ -80,7 +80,8 @@ std::string whole_page(std::string_view title, const std::string& head, const st
 }
 
 std::string report_page(const store::RunInfo& run, const View& view) {
-  return whole_page(run.name, head_of(run, view), drawing_of(view).body(run, view), "the journal of run " + run.id);
+  return whole_page(run.name, head_of(run, view), drawing_of(view).body(run, view),
+                    "the journal of run " + run.id);
 }
 
 }  // namespace tandem::report

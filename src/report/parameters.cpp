@@ -10,7 +10,7 @@
 #include "report/parts.h"
 #include "report/svg.h"
 #include "report/tune_table.h"
-#include "stats/importance.h"
+#include "stats/regression/importance.h"
 #include "tune/goals.h"
 
 namespace tandem::report {

@@ -1,4 +1,4 @@
-// What the counters saw: by epoch, and which trials are the same kind of work.
+// What the counters saw: by epoch, and which trials are the same workload class.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "report/html.h"
 #include "report/parts.h"
 #include "report/svg.h"
-#include "stats/pca.h"
+#include "stats/numeric/pca.h"
 #include "tune/similarity.h"
 #include "tune/system_tuner.h"
 
@@ -74,8 +74,8 @@ std::vector<Column> first_epochs(const Tuned& run) {
 struct Profiled {
   Resources reference;
   std::vector<const TaskView*> tasks;
-  std::vector<KnownWork> works;
-  std::size_t earlier = 0;  // of the works: known from earlier runs, at the end
+  std::vector<KnownWorkload> workloads;
+  std::size_t earlier = 0;  // of the workload classes: known from earlier runs, at the end
   std::size_t left_out = 0;
 };
 
@@ -105,26 +105,26 @@ Profiled profiled(const Tuned& run) {
   const std::string machine = run.view.nodes.empty() ? "" : run.view.nodes.front().type;
   for (const auto* task : with_profile) {
     const auto* record = first_in(*task, out.reference);
-    if (!record || out.works.size() >= kMostPoints) {
+    if (!record || out.workloads.size() >= kMostPoints) {
       ++out.left_out;
       continue;
     }
     out.tasks.push_back(task);
-    out.works.push_back(
+    out.workloads.push_back(
         {machine, tune::batch_of(task->trial->hyper), out.reference, record->profile.rates, {}, {}});
   }
   for (const auto& known : run.view.known)
     if (known.machine == machine && known.reference.cores == out.reference.cores &&
         known.reference.speed == out.reference.speed && out.earlier < 200)
-      out.works.push_back(known), ++out.earlier;
+      out.workloads.push_back(known), ++out.earlier;
   return out;
 }
 
-std::string work_key(const std::set<std::int32_t>& works, bool earlier) {
+std::string work_key(const std::set<std::int32_t>& workloads, bool earlier) {
   std::string out = "<div class=\"key\">";
-  for (const auto work : works)
-    out += fmt::format("<span class=\"{}\"><i></i>{}</span>", work < 0 ? "c7" : colour(work),
-                       work < 0 ? "no work assigned" : fmt::format("work {}", work));
+  for (const auto workload : workloads)
+    out += fmt::format("<span class=\"{}\"><i></i>{}</span>", workload < 0 ? "c7" : colour(workload),
+                       workload < 0 ? "no class assigned" : fmt::format("workload class {}", workload));
   if (earlier)
     out +=
         "<span><svg viewBox=\"0 0 22 12\"><circle class=\"dot ring c7\" cx=\"11\" cy=\"6\" "
@@ -172,14 +172,14 @@ std::string counters_section(const Tuned& run) {
 }
 
 std::string clusters_section(const Tuned& run) {
-  const std::string title = "Kinds of work";
+  const std::string title = "Workload classes";
   const Profiled profiles = profiled(run);
-  if (profiles.works.size() < 3)
+  if (profiles.workloads.size() < 3)
     return section("clusters", title,
-                   nothing(fmt::format(
-                       "{} in one configuration; a picture needs three.",
-                       count_text(static_cast<std::int64_t>(profiles.works.size()), "profile", "profiles"))));
-  const auto features = tune::features(profiles.works);
+                   nothing(fmt::format("{} in one configuration; a picture needs three.",
+                                       count_text(static_cast<std::int64_t>(profiles.workloads.size()),
+                                                  "profile", "profiles"))));
+  const auto features = tune::features(profiles.workloads);
   if (features.names.size() < 2)
     return section("clusters", title,
                    nothing("The profiles have fewer than two counters in common that count anything."));
@@ -191,17 +191,17 @@ std::string clusters_section(const Tuned& run) {
   Axis y = axis_for(fmt::format("second component ({:.0f} %)", plane.shares[1] * 100), ys);
   same_scale(x, y, size);
   Plot plot("profiles of the trials", x, y, size);
-  std::set<std::int32_t> works;
-  for (std::size_t i = profiles.tasks.size(); i < profiles.works.size(); ++i)
+  std::set<std::int32_t> workloads;
+  for (std::size_t i = profiles.tasks.size(); i < profiles.workloads.size(); ++i)
     plot.dot(xs[i], ys[i], "c7 ring",
-             fmt::format("known from an earlier run, batch {}", number_text(profiles.works[i].batch)), 5);
+             fmt::format("known from an earlier run, batch {}", number_text(profiles.workloads[i].batch)), 5);
   for (std::size_t i = 0; i < profiles.tasks.size(); ++i) {
     const auto& task = *profiles.tasks[i];
-    works.insert(task.work);
-    plot.dot(xs[i], ys[i], task.work < 0 ? "c7" : colour(task.work),
+    workloads.insert(task.workload);
+    plot.dot(xs[i], ys[i], task.workload < 0 ? "c7" : colour(task.workload),
              fmt::format("{}\nwork {}, batch {}", run.about(task),
-                         task.work < 0 ? "not assigned" : std::to_string(task.work),
-                         number_text(profiles.works[i].batch)),
+                         task.workload < 0 ? "not assigned" : std::to_string(task.workload),
+                         number_text(profiles.workloads[i].batch)),
              4);
   }
   const std::string caption = fmt::format(
@@ -211,16 +211,17 @@ std::string clusters_section(const Tuned& run) {
       "between epochs; "
       "trials of one colour shared what was learned about cores, which only those of one batch size do.{}",
       profiles.tasks.size(), text(profiles.reference),
-      profiles.earlier > 0
-          ? " and " + count_text(static_cast<std::int64_t>(profiles.earlier), "work", "works") +
-                " of earlier runs"
-          : "",
+      profiles.earlier > 0 ? " and " +
+                                 count_text(static_cast<std::int64_t>(profiles.earlier), "workload class",
+                                            "workload classes") +
+                                 " of earlier runs"
+                           : "",
       features.names.size(), (plane.shares[0] + plane.shares[1]) * 100,
       profiles.left_out > 0
           ? fmt::format(" {} trials without an epoch there are left out.", profiles.left_out)
           : "");
   return section("clusters", title,
-                 work_key(works, profiles.earlier > 0) + figures({figure(plot.svg(), caption)}) +
+                 work_key(workloads, profiles.earlier > 0) + figures({figure(plot.svg(), caption)}) +
                      "<p class=\"sub\">Features: " + escape(join(features.names)) + ".</p>\n");
 }
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "report/energy_text.h"
 #include "report/drawings.h"
+#include "report/energy_text.h"
 
 namespace tandem::report {
 namespace fs = std::filesystem;
@@ -73,8 +73,8 @@ std::string energy_text(const TaskView& task) {
   return energy_text(energy_of(task));
 }
 
-std::string result_table(const store::RunInfo& run, const View& view, const app::TaskFolders& folder, bool details,
-                         bool colour) {
+std::string result_table(const store::RunInfo& run, const View& view, const app::TaskFolders& folder,
+                         bool details, bool colour) {
   return drawing_of(view).table(run, view, folder, {details, colour});
 }
 

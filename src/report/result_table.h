@@ -10,8 +10,8 @@ namespace tandem::report {
 
 std::string energy_text(const TaskView&);
 // As its kind is drawn. `details` adds a line for each epoch, trial or the like; `colour`: for a terminal.
-std::string result_table(const store::RunInfo&, const View&, const app::TaskFolders& folder,
-                         bool details, bool colour = false);
+std::string result_table(const store::RunInfo&, const View&, const app::TaskFolders& folder, bool details,
+                         bool colour = false);
 
 std::string train_table(const store::RunInfo&, const View&, const app::TaskFolders&, const TableStyle&);
 

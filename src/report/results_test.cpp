@@ -117,7 +117,8 @@ TEST(Result, ARunThatNeverStartedHasATableToo) {
   auto run = kRun;
   run.state = "failed";
   run.reason = "no room";
-  EXPECT_NE(result_table(run, View(), std::filesystem::path("/nowhere"), true).find("no room"), std::string::npos);
+  EXPECT_NE(result_table(run, View(), std::filesystem::path("/nowhere"), true).find("no room"),
+            std::string::npos);
   EXPECT_EQ(result_json(run, View(), std::filesystem::path("/nowhere")).at("state"), "failed");
 }
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "control/loop.h"
 #include "report/replay_table.h"
-#include "sim/world_play.h"
+#include "sim/world/world_play.h"
 
 namespace tandem::report {
 
@@ -45,7 +45,7 @@ View made_run(std::int64_t epochs, double spread) {
   return decider.view();
 }
 
-TEST(SimReplay, ARunOfEqualEpochsIsForetoldExactly) {
+TEST(SimReplay, ARunOfEqualEpochsIsPredictedExactly) {
   const auto replayed = replay_of(made_run(6, 0));
   ASSERT_EQ(replayed.epochs.size(), 6u);
   ASSERT_TRUE(replayed.median);
@@ -57,7 +57,7 @@ TEST(SimReplay, ARunOfEqualEpochsIsForetoldExactly) {
   EXPECT_EQ(replayed.guesses.beyond + replayed.guesses.points + replayed.guesses.configurations, 0);
 }
 
-TEST(SimReplay, EpochsThatVaryAreForetoldWithAnErrorThatIsSaid) {
+TEST(SimReplay, EpochsThatVaryArePredictedWithAnErrorThatIsSaid) {
   const View run = made_run(30, 0.2);
   const auto replayed = replay_of(run);
   EXPECT_GT(*replayed.median, 0.02);

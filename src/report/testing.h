@@ -141,7 +141,7 @@ class Maker {
     task.trial->rung = rung;
     Random random(11, static_cast<std::uint64_t>(number * 100 + rung));
     const double batch = *as_number(task.trial->point.at("batch_size"));
-    task.work = batch == 32 ? 0 : batch == 64 ? 1 : 2;
+    task.workload = batch == 32 ? 0 : batch == 64 ? 1 : 2;
     const int cores = rung == 0 ? 1 : std::min(run_.cores, 2);
     std::sort(free_.begin(), free_.end());
     double now = free_[static_cast<std::size_t>(cores) - 1];
@@ -164,7 +164,7 @@ class Maker {
       record.phase = rung == 0   ? (number < 3 ? Phase::profiling : Phase::probing)
                      : rung == 1 ? Phase::probing
                                  : Phase::settled;
-      record.work = task.work;
+      record.workload = task.workload;
       if (!run_.energy.empty()) {
         record.energy = Energy{Joules{record.seconds.value * (5 + 9 * cores)}, run_.energy};
         task.energy_source = run_.energy;

@@ -34,7 +34,7 @@ std::vector<Cell> row_of(const Tuned& run, const tune::TrialOutcome& trial, bool
   row.push_back(known ? Cell{escape(text(trial.joules)), fmt::format("{:.6g}", trial.joules.value)}
                       : no_number());
   row.push_back(word_cell(text(trial.system)));
-  row.push_back(trial.work < 0 ? no_number() : number_cell(trial.work));
+  row.push_back(trial.workload < 0 ? no_number() : number_cell(trial.workload));
   row.push_back(
       {fmt::format("{}.{}", trial.bracket, trial.rung),
        fmt::format("{}", static_cast<double>(trial.bracket) * 1000 + static_cast<double>(trial.rung))});
@@ -64,7 +64,7 @@ std::string trials_section(const Tuned& run) {
   const bool columns = run.varied.size() <= kMostColumns;
   std::vector<std::string> headings{"trial", "state"};
   for (const auto& goal : run.spec.objective.goals) headings.push_back(goal_label(run.spec.objective, goal));
-  for (const char* heading : {"at epoch", "epochs", "training", "energy", "system", "work", "bracket.rung"})
+  for (const char* heading : {"at epoch", "epochs", "training", "energy", "system", "class", "bracket.rung"})
     headings.emplace_back(heading);
   if (columns)
     headings.insert(headings.end(), run.varied.begin(), run.varied.end());

@@ -53,12 +53,13 @@ std::string trial_rows(const tune::Outcome& found, const spec::TuneJob& job) {
   return out;
 }
 
-// What an epoch of the best trial's work takes and draws in each configuration, where energy is a goal.
+// What an epoch of the best trial's workload class takes and draws in each configuration, where energy is a
+// goal.
 std::string configuration_rows(const tune::Outcome& found, const spec::TuneJob& job) {
   const auto& weights = job.objective.cost;
   if (!weights && !tune::has_goal(job.objective, "energy")) return "";
   std::string out;
-  for (const auto& config : found.best_work) {
+  for (const auto& config : found.best_workload) {
     if (!config.joules) continue;
     const Joules joules{*config.joules};
     const Seconds seconds{config.seconds};
@@ -132,7 +133,8 @@ std::string point_text(const Values& point) {
   return out;
 }
 
-std::string tune_table(const store::RunInfo& run, const View& view, const app::TaskFolders& folder, bool details) {
+std::string tune_table(const store::RunInfo& run, const View& view, const app::TaskFolders& folder,
+                       bool details) {
   const auto& job = *view.jobs.front().as<spec::TuneJob>();
   const auto found = tune::outcome(view, 0);
   std::string out = fmt::format("{} {}: {} trials, {} epochs, {} {}{}\n", run.name, run.state,
@@ -153,10 +155,10 @@ std::string tune_table(const store::RunInfo& run, const View& view, const app::T
     out += row("energy", energy_text(energy_of(found)));
     if (job.objective.cost) out += row("cost", tune::cost_text(job.objective, found.price));
     if (job.mode == spec::Mode::pipelined)
-      out +=
-          row("system tuner", fmt::format("{} epoch{} of probing, {} kind{} of work known from earlier jobs",
-                                          found.probed_epochs, found.probed_epochs == 1 ? "" : "s",
-                                          found.reused_profiles, found.reused_profiles == 1 ? "" : "s"));
+      out += row("system tuner",
+                 fmt::format("{} epoch{} of probing, {} workload class{} known from earlier jobs",
+                             found.probed_epochs, found.probed_epochs == 1 ? "" : "s", found.reused_profiles,
+                             found.reused_profiles == 1 ? "" : "s"));
   }
   if (const auto model = model_file(folder, view)) out += row("model", model->string());
   out += row("run", run.id);

@@ -47,8 +47,9 @@ class Api {
     std::vector<std::string> notes;
     const JobId id =
         submit(spec, folder, printable(word("file").empty() ? "spec" : word("file"), 200), notes);
-    parts_.log.info("job submitted",
-                    {{"job", id}, {"name", parts_.loop.view().jobs[static_cast<std::size_t>(id)].base().name}});
+    parts_.log.info(
+        "job submitted",
+        {{"job", id}, {"name", parts_.loop.view().jobs[static_cast<std::size_t>(id)].base().name}});
     parts_.publish();
     auto answer = job_json(view(), view().jobs[static_cast<std::size_t>(id)]);
     answer["notes"] = notes;
@@ -122,8 +123,10 @@ class Api {
 
 void add_changes(Router& router, const ApiParts& parts) {
   const auto api = std::make_shared<Api>(parts);
-  router.add("POST", "/v1/jobs", Need::change, [api](const Request& request) { return api->submit(request); });
-  router.add("DELETE", "/v1/jobs/{job}", Need::change, [api](const Request& request) { return api->cancel(request); });
+  router.add("POST", "/v1/jobs", Need::change,
+             [api](const Request& request) { return api->submit(request); });
+  router.add("DELETE", "/v1/jobs/{job}", Need::change,
+             [api](const Request& request) { return api->cancel(request); });
 }
 
 }  // namespace tandem::server

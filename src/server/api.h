@@ -1,20 +1,19 @@
 // What can be asked of a server over HTTP, and what is answered. All of it is JSON but /metrics.
 //
 //   POST   /v1/jobs                {"spec": YAML, "folder": PATH, "file": for messages}   201 {"job": N}
-//   GET    /v1/jobs                ?state=queued|running|...&limit=N&after=JOB or before=JOB; archived ones too
-//   GET    /v1/jobs/{job}          with its spec, attempts and epochs
-//   DELETE /v1/jobs/{job}          cancels it; 409 when it is over
-//   GET    /v1/jobs/{job}/explain  why it is where it is, or why it waits
-//   GET    /v1/jobs/{job}/output   the last 64 KiB of what it printed
-//   GET    /v1/jobs/{job}/result   what it came to so far: best trial, hyperparameters, metrics (as `tandem show
+//   GET    /v1/jobs                ?state=queued|running|...&limit=N&after=JOB or before=JOB; archived ones
+//   too GET    /v1/jobs/{job}          with its spec, attempts and epochs DELETE /v1/jobs/{job} cancels it;
+//   409 when it is over GET    /v1/jobs/{job}/explain  why it is where it is, or why it waits GET
+//   /v1/jobs/{job}/output   the last 64 KiB of what it printed GET    /v1/jobs/{job}/result   what it came to
+//   so far: best trial, hyperparameters, metrics (as `tandem show
 //                                  --json -`)
 //   GET    /v1/jobs/{job}/trials   its trials; of a training its one task
 //   GET    /v1/jobs/{job}/trials/{trial}/log   the last 64 KiB of what a trial printed
 //   GET    /v1/nodes, /v1/status
 //   GET    /metrics                Prometheus' text format
 //
-// {job} is a number, or the name of the newest job called so. What changes something runs on the loop's thread and
-// is published before it is answered; what only reads does not (read_api.h).
+// {job} is a number, or the name of the newest job called so. What changes something runs on the loop's
+// thread and is published before it is answered; what only reads does not (read_api.h).
 #pragma once
 
 #include <functional>
@@ -32,8 +31,8 @@ namespace tandem::server {
 struct ApiParts {
   control::Loop& loop;
   store::Store& store;
-  std::string world;          // its name
-  control::Capabilities can;  // of it
+  std::string world;               // its name
+  control::Capabilities can;       // of it
   const local::MachineGpus* gpus;  // null: the world has none that Tandem hands out
   const Catalogue& catalogue;
   Log& log;

@@ -17,7 +17,8 @@ json explained(const Published& now, const JobView& job) {
   if (job.tasks.empty()) return nullptr;
   const auto& task = now.view.tasks[static_cast<std::size_t>(job.tasks.front())];
   if (job.state != JobState::running && task.attempt == 0) {
-    place::Explanation never{.policy = now.scheduler->policy.name, .verdict = "it ended before it was placed"};
+    place::Explanation never{.policy = now.scheduler->policy.name,
+                             .verdict = "it ended before it was placed"};
     return {{"explanation", explanation_json(never)}, {"explains", "why it was never placed"}};
   }
   if (!task.alive && job.state == JobState::running)
@@ -28,7 +29,8 @@ json explained(const Published& now, const JobView& job) {
                                    now.view.nodes[static_cast<std::size_t>(task.node)].name)}};
 }
 
-std::vector<JobId> ended_until(const View& view, Seconds until, std::size_t most, std::optional<Seconds>& next) {
+std::vector<JobId> ended_until(const View& view, Seconds until, std::size_t most,
+                               std::optional<Seconds>& next) {
   std::vector<JobId> out;
   const auto alive = [&](TaskId task) { return view.tasks[static_cast<std::size_t>(task)].alive; };
   for (const auto& job : view.jobs) {
@@ -46,7 +48,9 @@ store::ArchivedJob archived_job(const Published& now, const JobView& job) {
   auto row = job_json(now.view, job), whole = whole_job_json(now.view, job);
   row["archived"] = whole["archived"] = true;
   whole["explained"] = explained(now, job);
-  const auto text = [](const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); };
+  const auto text = [](const json& value) {
+    return value.dump(-1, ' ', false, json::error_handler_t::replace);
+  };
   return {job.id, job.base().name, name(job.state), text(row), text(whole)};
 }
 

@@ -1,5 +1,5 @@
-// Jobs that ended long ago leave the scheduler's memory for the store: when, and what is kept of them there. Pure
-// but for what Archivist does.
+// Jobs that ended long ago leave the scheduler's memory for the store: when, and what is kept of them there.
+// Pure but for what Archivist does.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ namespace tandem::server {
 // Why a job is where it is: {"explanation": ..., "explains": ...}; null where it never asked to run.
 nlohmann::json explained(const Published&, const JobView&);
 
-// Jobs that ended at `until` or before and have nothing running: `most` at most. Where these are all: `next` is when
-// the first of the others had ended.
+// Jobs that ended at `until` or before and have nothing running: `most` at most. Where these are all: `next`
+// is when the first of the others had ended.
 std::vector<JobId> ended_until(const View&, Seconds until, std::size_t most, std::optional<Seconds>& next);
 
 // As it is kept: a row as the list of jobs has it, and all of it with its explanation.
@@ -31,7 +31,8 @@ class Archivist {
   // `after` its end a job is archived; none: never.
   Archivist(store::Store& store, std::string run, std::optional<Seconds> after)
       : store_(store), run_(std::move(run)), after_(after) {}
-  // Some of those that are due; true: it did something. Quick when there is nothing to do. On the loop's thread.
+  // Some of those that are due; true: it did something. Quick when there is nothing to do. On the loop's
+  // thread.
   bool work(control::Loop&, const std::shared_ptr<const place::SchedulerKnowledge>&);
 
  private:

@@ -130,22 +130,22 @@ class Daemon::Impl {
     if (!lock_)
       throw UserError(
           fmt::format("a server called '{}' is running already (run {})", options_.name, run_.id));
-    auto wish = options_.world;
-    wish.run = run_.id;
-    wish.folder = store.run_folder(run_.id);
-    hosted_ = make_world(wish);
+    auto setup = options_.world;
+    setup.run = run_.id;
+    setup.folder = store.run_folder(run_.id);
+    hosted_ = make_world(setup);
     if (hosted_.gpus)
       for (const auto& note : hosted_.gpus->notes()) log_.warning("GPUs", {{"note", note}});
     auto policies = app::policies_of(run_);
     scheduler_ = static_cast<const place::Scheduler*>(policies.back().get());
     loop_.emplace(control::Ports{*hosted_.world, *journal_, hosted_.sensor.get(), &reporter_},
                   std::move(policies));
-    keeper_.emplace(wish.folder, log_);
+    keeper_.emplace(setup.folder, log_);
     loop_->open(keeper_->newest());
     check_nodes();
     archivist_.emplace(store, run_.id, options_.archive_after);
     publish();
-    listen(store, wish.folder);
+    listen(store, setup.folder);
   }
 
   void serve() {
@@ -215,10 +215,10 @@ class Daemon::Impl {
     options.wake = hosted_.interrupt;
     options.readers = kReaders;
     Router router;
-    add_changes(router, {*loop_, store, options_.world.world, hosted_.world->capabilities(), hosted_.gpus.get(),
-                         options_.catalogue, log_, [this] { publish(); }});
-    add_reads(router, {published_, store.folder(), run_, options_.world.world, options_.policy, folder, metrics_,
-                       wall()});
+    add_changes(router, {*loop_, store, options_.world.world, hosted_.world->capabilities(),
+                         hosted_.gpus.get(), options_.catalogue, log_, [this] { publish(); }});
+    add_reads(router, {published_, store.folder(), run_, options_.world.world, options_.policy, folder,
+                       metrics_, wall()});
     http_.emplace(std::move(options), std::move(router), Token::load_or_create(token_file(store)), log_,
                   metrics_);
     json addresses = json::array();

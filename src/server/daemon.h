@@ -5,10 +5,10 @@
 // gentle stop only closes the door first: programs that run are ended with it and go on from their
 // checkpoints when it is back (in the local world; Slurm's are found again).
 //
-// One thread does the scheduling and, in between, what is asked to be changed (HttpServer::answer_pending). The
-// HTTP server has one of its own, and some that answer what is only read, from copies of the view that are
-// published after commits (published.h): reading never waits for scheduling. Jobs that ended a while ago are
-// archived (archive.h), so that a server can live long.
+// One thread does the scheduling and, in between, what is asked to be changed (HttpServer::answer_pending).
+// The HTTP server has one of its own, and some that answer what is only read, from copies of the view that
+// are published after commits (published.h): reading never waits for scheduling. Jobs that ended a while ago
+// are archived (archive.h), so that a server can live long.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@
 
 #include "app/worlds.h"
 #include "base/catalogue.h"
-#include "place/scheduler.h"
+#include "place/engine/scheduler.h"
 #include "server/http/address.h"
 #include "server/http/log.h"
 #include "store/store.h"
@@ -31,7 +31,7 @@ struct DaemonOptions {
   std::string policy = "heats:H=0.5";
   std::uint64_t seed = 1;
   std::optional<Address> listen{};  // TCP; none: the Unix socket alone
-  app::WorldWish world{};
+  app::WorldSetup world{};
   Catalogue catalogue{};
   Level log_from = Level::info;
   std::optional<Seconds> archive_after = Seconds{7 * 86400.0};  // their end, jobs are archived; none: never

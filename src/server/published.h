@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "event/view.h"
-#include "place/scheduler.h"
+#include "place/engine/scheduler.h"
 
 namespace tandem::server {
 

@@ -75,7 +75,8 @@ struct Asked {
         throw Refusal(400, fmt::format("there is no '{}' to ask jobs by: use state, limit, before and after",
                                        printable(key, 40)));
     if (limit > kMostListed)
-      throw Refusal(400, fmt::format("at most {} jobs are told at once: go on with after or before", kMostListed));
+      throw Refusal(400,
+                    fmt::format("at most {} jobs are told at once: go on with after or before", kMostListed));
   }
   bool wants(const View& view, const JobView& job) const {
     return state.empty() || (state == "open" ? job.state == JobState::running : state_of(view, job) == state);
@@ -214,7 +215,8 @@ class ReadApi {
     set("tandem_gpus", "GPUs of the nodes that are up", gpus);
     set("tandem_gpus_free", "Of these, free", free_gpus);
     set("tandem_events", "Events in the journal", static_cast<double>(now->view.events));
-    set("tandem_jobs_archived", "Jobs that ended and were archived", static_cast<double>(archived_count(now->view)));
+    set("tandem_jobs_archived", "Jobs that ended and were archived",
+        static_cast<double>(archived_count(now->view)));
     Response out;
     out.content_type = Metrics::kContentType;
     out.body = parts_.metrics.text();
@@ -258,7 +260,8 @@ class ReadApi {
     }
     if (!out.job && archived && static_cast<std::size_t>(*archived) < jobs.size())
       out.archived = store().archived_job(parts_.run.id, *archived);
-    if (!out.job && !out.archived) throw Refusal(404, fmt::format("there is no job {} here", printable(written, 60)));
+    if (!out.job && !out.archived)
+      throw Refusal(404, fmt::format("there is no job {} here", printable(written, 60)));
     return out;
   }
 
@@ -269,7 +272,8 @@ class ReadApi {
     if (found.job) return job_of_server(parts_.run, now->view, found.job->id, parts_.folder);
     if (!folds_.try_acquire())
       throw Refusal(503, "the server looks up other archived jobs just now; try again in a moment");
-    const std::unique_ptr<std::counting_semaphore<kFoldsAtOnce>, void (*)(std::counting_semaphore<kFoldsAtOnce>*)>
+    const std::unique_ptr<std::counting_semaphore<kFoldsAtOnce>,
+                          void (*)(std::counting_semaphore<kFoldsAtOnce>*)>
         done(&folds_, [](auto* folds) { folds->release(); });
     auto own = store();
     const auto id = static_cast<JobId>(found.archived->job);

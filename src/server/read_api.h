@@ -1,8 +1,9 @@
-// What can be read of a server (api.h has the list): answered from what was published, on threads of their own.
-// A GET never runs on the loop's thread, never waits for it, and changes nothing.
+// What can be read of a server (api.h has the list): answered from what was published, on threads of their
+// own. A GET never runs on the loop's thread, never waits for it, and changes nothing.
 //
-// Jobs that were archived are read from the store, through connections of the reader's own: what they were when
-// they were archived. What they came to (result, trials) takes a fold of the whole journal, two at a time at most.
+// Jobs that were archived are read from the store, through connections of the reader's own: what they were
+// when they were archived. What they came to (result, trials) takes a fold of the whole journal, two at a
+// time at most.
 #pragma once
 
 #include <filesystem>

@@ -29,7 +29,8 @@ void SnapshotKeeper::write(const control::Snapshot& snapshot) const {
     auto beside = file_;
     beside += ".new";
     std::ofstream out(beside, std::ios::binary | std::ios::trunc);
-    std::filesystem::permissions(beside, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    std::filesystem::permissions(beside,
+                                 std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     out.close();
     if (!out) throw SystemError("writing " + beside.string());

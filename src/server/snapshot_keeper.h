@@ -1,5 +1,6 @@
-// Keeps what the loop knows in a file now and then, so that a server that lived long starts soon. The loop's thread
-// only takes a copy, which is cheap; a thread beside it writes. Nothing depends on it: see control/snapshot.h.
+// Keeps what the loop knows in a file now and then, so that a server that lived long starts soon. The loop's
+// thread only takes a copy, which is cheap; a thread beside it writes. Nothing depends on it: see
+// control/snapshot.h.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +14,12 @@ namespace tandem::server {
 
 class SnapshotKeeper {
  public:
-  // So many entries are folded again at the next start at most, as far as policies could be saved in between; and
-  // so many jobs are read that were archived since.
+  // So many entries are folded again at the next start at most, as far as policies could be saved in between;
+  // and so many jobs are read that were archived since.
   static constexpr std::int64_t kEvery = 20'000, kArchived = 2'000;
 
-  SnapshotKeeper(const std::filesystem::path& run_folder, Log& log) : file_(run_folder / "snapshot"), log_(log) {}
+  SnapshotKeeper(const std::filesystem::path& run_folder, Log& log)
+      : file_(run_folder / "snapshot"), log_(log) {}
   SnapshotKeeper(const SnapshotKeeper&) = delete;
   ~SnapshotKeeper();
 

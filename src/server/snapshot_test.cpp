@@ -7,9 +7,9 @@
 #include "control/loop.h"
 #include "control/memory_journal.h"
 #include "event/snapshot.h"
-#include "place/scheduler.h"
-#include "sim/programs_declared.h"
-#include "sim/world.h"
+#include "place/engine/scheduler.h"
+#include "sim/world/programs_declared.h"
+#include "sim/world/world.h"
 #include "tune/train.h"
 #include "tune/tune.h"
 
@@ -31,8 +31,9 @@ std::vector<sim::NodeGroup> nodes() {
       .name = "fast", .capacity = {2, 0, 1.0}, .count = 2, .power = sim::PowerModel{Watts{50}, Watts{250}}};
   sim::NodeGroup slow{
       .name = "slow", .capacity = {3, 0, 1.0}, .count = 2, .power = sim::PowerModel{Watts{5}, Watts{15}}};
-  for (auto* group : {&fast, &slow}) group->background.push_back({Seconds{0}, {0.0, 0.0, 0.0, 0.0, 0.0, Seconds{0}}});
-  fast.traits.pace = 2;
+  for (auto* group : {&fast, &slow})
+    group->background.push_back({Seconds{0}, {0.0, 0.0, 0.0, 0.0, 0.0, Seconds{0}}});
+  fast.traits.speed_factor = 2;
   return {fast, slow};
 }
 
@@ -104,7 +105,8 @@ TEST(Snapshot, WithItsTailItIsTheFoldOfTheWholeJournalAndDecidesTheSame) {
         for (std::size_t i = cut; i < life.size(); ++i) {
           whole.fold(life[i]);
           folded.fold(life[i]);
-          ASSERT_EQ(decides.step(life[i].event), life[i]) << policy << " " << seed << " entry " << i << " cut " << cut;
+          ASSERT_EQ(decides.step(life[i].event), life[i])
+              << policy << " " << seed << " entry " << i << " cut " << cut;
         }
         EXPECT_EQ(view_to_bytes(folded.view()), view_to_bytes(whole.view())) << policy << " " << seed;
         EXPECT_EQ(folded.saved(), whole.saved());

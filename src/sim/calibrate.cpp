@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "sim/step_graph.h"
+#include "sim/step/step_graph.h"
 
 namespace tandem::sim {
 namespace {

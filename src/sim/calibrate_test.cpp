@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "graph/zoo.h"
-#include "sim/run_workload.h"
+#include "sim/workload/run_workload.h"
 
 namespace tandem::sim {
 namespace {

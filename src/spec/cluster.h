@@ -17,15 +17,15 @@ struct DeviceType {
   std::string name;  // "K80"
   bool gpu = false;
   int cores = 1;
-  double clock = 0;                   // Hz
-  double flops_a_cycle = 2;           // a core's; 2: one multiply and add
-  double efficiency = 1;              // share of the peak that dense arithmetic reaches
-  double added_core = 1;              // what each core after the first adds, as a share of it
-  double overhead = 0;                // s: starting an operation takes, whatever its size
-  Bytes memory = 0;                   // 0: not limited
-  double memory_bandwidth = 0;        // bytes a second; 0: never the limit
+  double clock = 0;             // Hz
+  double flops_a_cycle = 2;     // a core's; 2: one multiply and add
+  double efficiency = 1;        // share of the peak that dense arithmetic reaches
+  double added_core = 1;        // what each core after the first adds, as a share of it
+  double overhead = 0;          // s: starting an operation takes, whatever its size
+  Bytes memory = 0;             // 0: not limited
+  double memory_bandwidth = 0;  // bytes a second; 0: never the limit
   double idle_watts = 0, max_watts = 0;
-  std::vector<double> clocks{};       // other steps it can run at, Hz, rising; the full clock is always one
+  std::vector<double> clocks{};  // other steps it can run at, Hz, rising; the full clock is always one
   double peak_flops() const { return (1 + (cores - 1) * added_core) * clock * flops_a_cycle; }
   bool operator==(const DeviceType&) const = default;
 };
@@ -39,11 +39,11 @@ struct NodeType {
     bool operator==(const Part&) const = default;
   };
   std::vector<Part> devices;
-  double pcie = 12e9;        // bytes a second of one uplink to the host, each way
-  int gpus_an_uplink = 1;    // GPUs behind one uplink
-  double nvlink = 0;         // bytes a second between neighbours in a ring of GPUs, each way; 0: none, PCIe is used
-  double storage = 0;        // bytes a second of local storage; 0: none
-  double feed = 0;           // bytes a second of decoded samples the host can hand to its GPUs; 0: never the limit
+  double pcie = 12e9;      // bytes a second of one uplink to the host, each way
+  int gpus_an_uplink = 1;  // GPUs behind one uplink
+  double nvlink = 0;   // bytes a second between neighbours in a ring of GPUs, each way; 0: none, PCIe is used
+  double storage = 0;  // bytes a second of local storage; 0: none
+  double feed = 0;     // bytes a second of decoded samples the host can hand to its GPUs; 0: never the limit
   bool operator==(const NodeType&) const = default;
 };
 
@@ -51,11 +51,12 @@ struct NetworkSpec {
   std::string kind = "star";  // a name of network_kinds()
   double bandwidth = 0;       // bytes a second of a node's cable, each way
   double latency = 0;         // s, of a cable
-  double idle_watts = 0, max_watts = 0;  // of a cable with its ports: idle, and full both ways; 0: not counted
-  int nodes_a_leaf = 0;       // fat-tree
-  double uplink = 0;          // fat-tree: bytes a second of a leaf's way up
-  std::vector<int> sizes{};   // torus
-  int switches = 0;           // cables
+  double idle_watts = 0,
+         max_watts = 0;      // of a cable with its ports: idle, and full both ways; 0: not counted
+  int nodes_a_leaf = 0;      // fat-tree
+  double uplink = 0;         // fat-tree: bytes a second of a leaf's way up
+  std::vector<int> sizes{};  // torus
+  int switches = 0;          // cables
   struct CableSpec {
     int from = 0, to = 0;  // nodes, then switches, from 0
     double bandwidth = 0, latency = 0;
@@ -93,26 +94,26 @@ struct Cluster {
 // One training job to simulate.
 struct Workload {
   std::string name;
-  std::string model;       // of the zoo, or a file (model_file)
-  std::string model_file;  // JSON (graph/import.h)
-  std::int64_t batch = 0;  // a worker's (weak scaling), or of all together (strong)
-  bool strong = true;      // scaling: the samples of a step are divided among the workers
+  std::string model;            // of the zoo, or a file (model_file)
+  std::string model_file;       // JSON (graph/import.h)
+  std::int64_t batch = 0;       // a worker's (weak scaling), or of all together (strong)
+  bool strong = true;           // scaling: the samples of a step are divided among the workers
   std::int64_t iterations = 0;  // of all workers together; or:
   std::int64_t samples = 0;     // of the dataset
   double epochs = 0;
-  double sample_bytes = 0;      // read from storage for each sample; 0: data is in memory
+  double sample_bytes = 0;           // read from storage for each sample; 0: data is in memory
   std::string strategy = "default";  // a name of sim::strategies()
-  int workers = 1;              // devices that compute
-  int servers = 1;              // of a parameter server
+  int workers = 1;                   // devices that compute
+  int servers = 1;                   // of a parameter server
   bool synchronous = true;
   bool variables_on_gpu = false;
-  bool overlap = true;          // communication with the backward pass
-  std::string device;           // type that computes; empty: the first GPU there is, else the CPU
-  int threads = 0;              // cores of a processor that compute; 0: all it has
-  double clock = 0;             // Hz the workers run at, one of their device's steps; 0: full speed
+  bool overlap = true;                    // communication with the backward pass
+  std::string device;                     // type that computes; empty: the first GPU there is, else the CPU
+  int threads = 0;                        // cores of a processor that compute; 0: all it has
+  double clock = 0;                       // Hz the workers run at, one of their device's steps; 0: full speed
   std::string scheduler = "depth-first";  // of operations that are ready, a name of sim::schedulers()
-  int micro_batches = 0;        // of a pipeline; 0: four a worker, as far as there are samples
-  double straggler = 0;         // standard deviation of workers' step times, as a share
+  int micro_batches = 0;                  // of a pipeline; 0: four a worker, as far as there are samples
+  double straggler = 0;                   // standard deviation of workers' step times, as a share
   bool operator==(const Workload&) const = default;
 };
 

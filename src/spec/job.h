@@ -48,11 +48,11 @@ struct PlaceSpec {
   std::optional<Seconds> deadline{};          // from submission to the end
   std::string architecture{}, accelerator{};  // only there; "": anywhere
   std::vector<std::string> labels{};          // "ssd": only there; "!spot": not there
-  std::optional<Seconds> seconds{};           // it takes on a machine of pace 1, as far as somebody knows
-  std::string family{};                       // tasks alike but for the amount of work; "": of its own kind
-  double work = 0;                            // how much of it, in its family's unit; 0: not said
-  double loss = 0;                            // of accuracy that is tolerated: work may be dropped for it
-  double bandwidth = 0;                       // bytes a second it needs of its node's network; 0: not said
+  std::optional<Seconds> seconds{};  // it takes on a machine of speed factor 1, as far as somebody knows
+  std::string family{};              // tasks alike but for the amount of work; "": of its own kind
+  double work = 0;                   // how much of it, in its family's unit; 0: not said
+  double loss = 0;                   // of accuracy that is tolerated: work may be dropped for it
+  double bandwidth = 0;              // bytes a second it needs of its node's network; 0: not said
   bool operator==(const PlaceSpec&) const = default;
 };
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/catalogue.h"
-#include "spec/issue.h"
 #include "spec/any_job.h"
+#include "spec/issue.h"
 
 namespace tandem::spec {
 

@@ -219,7 +219,7 @@ std::vector<Field> place_fields() {
        .store = into([](TuneJob & job) -> auto& { return job.base.place.labels; })},
       {.name = "takes",
        .type = Type::seconds,
-       .description = "how long it takes on a machine of pace 1, until Tandem knows better",
+       .description = "how long it takes on a machine of speed factor 1, until Tandem knows better",
        .otherwise = "not known",
        .above = 0,
        .most = kYear,

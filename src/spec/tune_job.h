@@ -92,7 +92,7 @@ struct TuneJob {
   Objective objective;
   Budget budget;
   Mode mode = Mode::pipelined;
-  std::optional<int> hyper_cores;      // --mode hyper --cores N
+  std::optional<int> hyper_cores;  // --mode hyper --cores N
   // `tandem tune --recurring`: one training of many, whose batch size was chosen from how earlier ones went.
   bool recurring = false;
   std::string similarity = "nearest";  // how known work is recognised: a name of tune::similarities()

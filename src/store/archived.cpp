@@ -14,7 +14,13 @@ void Store::keep_archived(const std::string& run, const std::vector<ArchivedJob>
       "INSERT OR REPLACE INTO archived(run, job, name, state, row, whole) "
       "SELECT number, ?2, ?3, ?4, ?5, ?6 FROM run WHERE id = ?1");
   for (const auto& job : jobs)
-    insert.bind(1, run).bind(2, job.job).bind(3, job.name).bind(4, job.state).bind(5, job.row).bind(6, job.whole).run();
+    insert.bind(1, run)
+        .bind(2, job.job)
+        .bind(3, job.name)
+        .bind(4, job.state)
+        .bind(5, job.row)
+        .bind(6, job.whole)
+        .run();
   transaction.commit();
 }
 
@@ -33,8 +39,8 @@ std::vector<ArchivedJob> Store::archived(const std::string& run, const ArchivedQ
 }
 
 std::optional<ArchivedJob> Store::archived_job(const std::string& run, std::int64_t job) {
-  auto query = database_.prepare(
-      std::string("SELECT job, name, state, row, whole FROM archived WHERE ") + kOfRun + " AND job = ?2");
+  auto query = database_.prepare(std::string("SELECT job, name, state, row, whole FROM archived WHERE ") +
+                                 kOfRun + " AND job = ?2");
   query.bind(1, run).bind(2, job);
   if (!query.step()) return std::nullopt;
   return ArchivedJob{query.integer(0), query.text(1), query.text(2), query.text(3), query.text(4)};

@@ -58,7 +58,8 @@ class SqliteJournal final : public control::Journal {
   void replay(const std::function<void(Entry&&)>& each) override { replay_from(1, each); }
 
   void replay_from(std::int64_t first, const std::function<void(Entry&&)>& each) override {
-    auto query = database_.prepare("SELECT number, body FROM journal WHERE run = ? AND number >= ? ORDER BY number");
+    auto query =
+        database_.prepare("SELECT number, body FROM journal WHERE run = ? AND number >= ? ORDER BY number");
     query.bind(1, run_).bind(2, first);
     std::int64_t expected = first;
     while (query.step()) {
@@ -83,9 +84,9 @@ class SqliteJournal final : public control::Journal {
       if (const auto* learn = std::get_if<Learn>(&decision.body))
         learn_.bind(1, id())
             .bind(2, decision.id)
-            .bind(3, learn->work.machine)
+            .bind(3, learn->workload.machine)
             .bind(4, entry.event.at.value)
-            .bind(5, to_json(learn->work).dump())
+            .bind(5, to_json(learn->workload).dump())
             .run();
   }
 

@@ -79,10 +79,10 @@ void refuse_if_anybody_may_write(const fs::path& folder) {
   struct stat info {};
   if (::stat(folder.c_str(), &info) != 0) throw_errno("looking at " + folder.string());
   if ((info.st_mode & S_IWOTH) != 0)
-    throw UserError(
-        fmt::format("anybody may write the store's folder {} (mode {:04o}), so anybody could change your runs; "
-                    "run: chmod o-w {}, or choose another folder with --store",
-                    folder.string(), info.st_mode & 07777u, folder.string()));
+    throw UserError(fmt::format(
+        "anybody may write the store's folder {} (mode {:04o}), so anybody could change your runs; "
+        "run: chmod o-w {}, or choose another folder with --store",
+        folder.string(), info.st_mode & 07777u, folder.string()));
 }
 
 // "a/b/" and "a/b/." are a/b: what is made is the last part that has a name.
@@ -216,12 +216,14 @@ std::optional<std::string> Store::warning() const {
          "local folder with --store";
 }
 
-// A group's or another user's folder may be meant (a volume of a container is often another's), so it is said.
+// A group's or another user's folder may be meant (a volume of a container is often another's), so it is
+// said.
 std::optional<std::string> Store::others_who_write() const {
   struct stat info {};
   if (::stat(folder_.c_str(), &info) != 0) return std::nullopt;
   if (info.st_uid != ::geteuid())
-    return fmt::format("{} belongs to user {}, who can change your runs there", folder_.string(), info.st_uid);
+    return fmt::format("{} belongs to user {}, who can change your runs there", folder_.string(),
+                       info.st_uid);
   // By custom, a user's private group has the user's number.
   if ((info.st_mode & S_IWGRP) != 0 && info.st_gid != info.st_uid)
     return fmt::format("group {} may write {} (mode {:04o}) and change your runs there; run: chmod g-w {}",
@@ -291,30 +293,30 @@ std::unique_ptr<control::Journal> Store::journal(const std::string& run) {
   return make_journal(folder_ / "tandem.db", query.integer(0));
 }
 
-std::vector<KnownWork> Store::knowledge(const std::string& machine, std::int64_t most) {
+std::vector<KnownWorkload> Store::knowledge(const std::string& machine, std::int64_t most) {
   auto query = database_.prepare(
       "SELECT body FROM (SELECT number, body FROM knowledge WHERE ?1 = '' OR machine = ?1 "
       "ORDER BY number DESC LIMIT ?2) ORDER BY number");
   query.bind(1, machine).bind(2, most);
-  std::vector<KnownWork> all;
+  std::vector<KnownWorkload> all;
   while (query.step()) {
     const auto body = nlohmann::json::parse(query.text(0), nullptr, false);
     if (body.is_discarded()) throw SystemError("a record of known work is damaged in the store");
-    all.push_back(known_work_from_json(body));
+    all.push_back(known_workload_from_json(body));
   }
   return all;
 }
 
-void Store::remember(const std::string& source, const std::vector<KnownWork>& works, Seconds now) {
+void Store::remember(const std::string& source, const std::vector<KnownWorkload>& workloads, Seconds now) {
   Transaction transaction(database_);
   auto insert = database_.prepare(kInsertKnowledge);
   std::int64_t number = 0;
-  for (const auto& work : works)
+  for (const auto& workload : workloads)
     insert.bind(1, source)
         .bind(2, ++number)
-        .bind(3, work.machine)
+        .bind(3, workload.machine)
         .bind(4, now.value)
-        .bind(5, to_json(work).dump())
+        .bind(5, to_json(workload).dump())
         .run();
   transaction.commit();
 }

@@ -77,9 +77,9 @@ struct ArchivedQuery {
 
 class Store {
  public:
-  // Creates the folder, for its owner alone, and brings an older store up to date. A folder that is there keeps
-  // its mode; one that anybody may write is refused with a UserError. Throws SystemError with advice when it
-  // cannot.
+  // Creates the folder, for its owner alone, and brings an older store up to date. A folder that is there
+  // keeps its mode; one that anybody may write is refused with a UserError. Throws SystemError with advice
+  // when it cannot.
   explicit Store(const std::filesystem::path& folder);
 
   const std::filesystem::path& folder() const { return folder_; }
@@ -99,9 +99,9 @@ class Store {
 
   // The ground truth: what tuning jobs learned on machines of this type (empty: on all), oldest first, the
   // newest `most`. Jobs add to it by their Learn decisions, in the transaction of the journal entry.
-  std::vector<KnownWork> knowledge(const std::string& machine, std::int64_t most = 2000);
+  std::vector<KnownWorkload> knowledge(const std::string& machine, std::int64_t most = 2000);
   // Adds what came from elsewhere; the same source again adds nothing twice.
-  void remember(const std::string& source, const std::vector<KnownWork>&, Seconds now);
+  void remember(const std::string& source, const std::vector<KnownWorkload>&, Seconds now);
   std::int64_t forget();  // all of it; how many there were
   // The run, its journal and its folder. The caller holds its lock.
   void remove(const std::string& run);
@@ -114,8 +114,9 @@ class Store {
   std::int64_t past_count(const std::string& program);        // how many that would be
   std::vector<std::string> past_programs();                   // by name
   void keep_prediction(const std::string& run, std::int64_t job, const std::string& body);
-  std::vector<Prediction> predictions();                       // newest first
-  // Archived jobs (archived.cpp). Written before the journal says so: one that is there twice is the journal's.
+  std::vector<Prediction> predictions();  // newest first
+  // Archived jobs (archived.cpp). Written before the journal says so: one that is there twice is the
+  // journal's.
   void keep_archived(const std::string& run, const std::vector<ArchivedJob>&);
   std::vector<ArchivedJob> archived(const std::string& run, const ArchivedQuery&);  // without `whole`
   std::optional<ArchivedJob> archived_job(const std::string& run, std::int64_t job);

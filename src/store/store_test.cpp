@@ -303,7 +303,7 @@ TEST_F(StoreTest, ManyProcessesMayMakeTheSameStoreAtOnce) {
   }
 }
 
-KnownWork some_work(const std::string& machine, double batch) {
+KnownWorkload some_work(const std::string& machine, double batch) {
   return {machine, batch, {1, 0, 1.0}, {{"task-clock", 1e9}}, {}, {{{1, 0, 1.0}, 1.5, 12.0, 3}}};
 }
 
@@ -313,13 +313,13 @@ TEST_F(StoreTest, WhatAJobLearnedOutlivesItAndIsLearnedOnce) {
   store.journal(id)->append(std::vector<Entry>{
       {1, {Seconds{5}, Woke{0}}, {{1, Learn{0, some_work("m", 32)}}, {2, Learn{0, some_work("n", 64)}}}}});
   store.remove(id);
-  EXPECT_EQ(store.knowledge("m"), (std::vector<KnownWork>{some_work("m", 32)}));
+  EXPECT_EQ(store.knowledge("m"), (std::vector<KnownWorkload>{some_work("m", 32)}));
   EXPECT_EQ(store.knowledge("").size(), 2u);
   EXPECT_TRUE(store.knowledge("other").empty());
   store.remember("import", {some_work("m", 1), some_work("m", 2)}, Seconds{9});
   store.remember("import", {some_work("m", 1), some_work("m", 2)}, Seconds{9});
   EXPECT_EQ(store.knowledge("m").size(), 3u);
-  EXPECT_EQ(store.knowledge("m", 1), (std::vector<KnownWork>{some_work("m", 2)})) << "the newest";
+  EXPECT_EQ(store.knowledge("m", 1), (std::vector<KnownWorkload>{some_work("m", 2)})) << "the newest";
   EXPECT_EQ(store.forget(), 4);
   EXPECT_TRUE(store.knowledge("").empty());
 }
@@ -342,7 +342,8 @@ TEST_F(StoreTest, AStoreOfTheFirstVersionIsBroughtUpToDate) {
   }
   {
     Database database(file());
-    database.execute("DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
+    database.execute(
+        "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
     database.execute("DROP TABLE knowledge");
     database.execute("PRAGMA user_version=1");
   }
@@ -360,7 +361,8 @@ TEST_F(StoreTest, AStoreOfTheSecondVersionLearnsToKeepPastRuns) {
   }
   {
     Database database(file());
-    database.execute("DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
+    database.execute(
+        "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
     database.execute("PRAGMA user_version=2");
   }
   auto store = open();
@@ -375,7 +377,8 @@ TEST(Store, ArchivedJobsAreFoundByNumberNameStateAndPage) {
   const auto other = store.create_run("serve", "other", "{}", Seconds{2}).id;
   std::vector<ArchivedJob> jobs;
   for (int i = 0; i < 10; ++i)
-    jobs.push_back({i, i % 2 ? "odd" : "even", i < 5 ? "finished" : "failed", "row" + std::to_string(i), "all"});
+    jobs.push_back(
+        {i, i % 2 ? "odd" : "even", i < 5 ? "finished" : "failed", "row" + std::to_string(i), "all"});
   store.keep_archived(run, jobs);
   store.keep_archived(run, jobs);  // the server was killed in between
   const auto numbers = [&](const ArchivedQuery& query) {

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "stats/boosting.h"
+#include "stats/regression/boosting.h"
 #include "trainer/boosting_model.h"
 #include "trainer/hyper.h"
 #include "trainer/learner.h"

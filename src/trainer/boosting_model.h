@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/value.h"
-#include "stats/boosting.h"
+#include "stats/regression/boosting.h"
 
 namespace tandem::trainer {
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <numbers>
 
-#include "stats/cholesky.h"
-#include "stats/distributions.h"
-#include "stats/matern.h"
+#include "stats/numeric/cholesky.h"
+#include "stats/numeric/distributions.h"
+#include "stats/numeric/matern.h"
 
 namespace tandem::tune {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "stats/distributions.h"
-#include "stats/matern.h"
+#include "stats/numeric/distributions.h"
+#include "stats/numeric/matern.h"
 
 namespace tandem::tune {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "stats/median.h"
+#include "stats/numeric/median.h"
 
 namespace tandem::tune {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "stats/least_squares.h"
+#include "stats/numeric/least_squares.h"
 
 namespace tandem::tune {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "event/view.h"
 #include "spec/experiment.h"
-#include "stats/design.h"
+#include "stats/design/design.h"
 
 namespace tandem::tune {
 

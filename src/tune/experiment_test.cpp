@@ -238,7 +238,7 @@ TEST(ExperimentPlan, UsualValuesAreTheTrainingSpecsWhereTheDomainHasThem) {
   job.base.hyper = {{"batch_size", whole(64)}, {"dropout", 0.0}};
   job.base.epochs = 3;
   job.factors.parameters = {choice("batch_size", {whole(32), whole(64), whole(128)}),
-                          choice("epochs", {whole(1), whole(3)})};
+                            choice("epochs", {whole(1), whole(3)})};
   job.system.cores = {1, 2, 4};
   job.system.speed = {0.5, 0.8};
   const auto plan = plan_of(job);
@@ -258,7 +258,7 @@ TEST(ExperimentPlan, ConstraintsLeavePointsOutAndPointsGoWithSpaceFilling) {
   spec::Experiment job;
   job.design = "full";
   job.factors.parameters = {choice("batch_size", {whole(32), whole(64)}),
-                          choice(spec::kJobs, {whole(1), whole(2)})};
+                            choice(spec::kJobs, {whole(1), whole(2)})};
   job.system.cores = {1, 2};
   job.factors.constraints.push_back(std::get<spec::Expression>(spec::Expression::parse("jobs * cores <= 2")));
   EXPECT_EQ(plan_of(job).runs.size(), 6u);

@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 9> kNotOfTheWork{
 
 struct Kind {
   double unit;   // what lies below it is as good as nothing
-  double floor;  // deviation between runs of one work, as a logarithm
+  double floor;  // deviation between runs of one workload class, as a logarithm
   bool level = false;
 };
 
@@ -79,42 +79,43 @@ double log_deviation(double deviation, double mean) {
   return std::sqrt(std::log1p(relative * relative));
 }
 
-double cpu_deviation(const KnownWork& work) {
-  const auto share = cpu_share(work.rates), deviation = cpu_share(work.spread);
+double cpu_deviation(const KnownWorkload& workload) {
+  const auto share = cpu_share(workload.rates), deviation = cpu_share(workload.spread);
   return share && deviation ? log_deviation(*deviation, *share + kCpuUnit) : 0;
 }
 
 // How long an epoch takes in the reference configuration, a first one where that is known; 0 where it is not.
-double epoch_seconds(const KnownWork& work) {
-  if (work.first_seconds > 0 && usable(work.first_seconds)) return work.first_seconds;
-  for (const Measured& measured : work.measured)
-    if (same_pace(measured.system, work.reference)) return usable(measured.seconds) ? measured.seconds : 0;
+double epoch_seconds(const KnownWorkload& workload) {
+  if (workload.first_seconds > 0 && usable(workload.first_seconds)) return workload.first_seconds;
+  for (const Measured& measured : workload.measured)
+    if (same_speed(measured.system, workload.reference))
+      return usable(measured.seconds) ? measured.seconds : 0;
   return 0;
 }
 
 }  // namespace
 
-bool has_cpu_time(const KnownWork& work) {
-  return cpu_share(work.rates).value_or(0) > 0;
+bool has_cpu_time(const KnownWorkload& workload) {
+  return cpu_share(workload.rates).value_or(0) > 0;
 }
 
-Fingerprint fingerprint(const KnownWork& work, bool per_cpu) {
-  assert(!per_cpu || has_cpu_time(work));
-  const auto share = cpu_share(work.rates);
-  const double shared_noise = per_cpu ? cpu_deviation(work) : 0;
+Fingerprint fingerprint(const KnownWorkload& workload, bool per_cpu) {
+  assert(!per_cpu || has_cpu_time(workload));
+  const auto share = cpu_share(workload.rates);
+  const double shared_noise = per_cpu ? cpu_deviation(workload) : 0;
   Fingerprint features;
   if (share)
-    features["cpu-time"] = {std::log(*share + kCpuUnit), cpu_deviation(work), kCpuFloor, *share <= 0};
-  if (const double seconds = epoch_seconds(work); seconds > 0)
+    features["cpu-time"] = {std::log(*share + kCpuUnit), cpu_deviation(workload), kCpuFloor, *share <= 0};
+  if (const double seconds = epoch_seconds(workload); seconds > 0)
     features["epoch-time"] = {std::log(seconds * (per_cpu ? *share : 1) + kEpochUnit), 0, kEpochFloor, false};
-  for (const auto& [name, rate] : work.rates) {
+  for (const auto& [name, rate] : workload.rates) {
     if (name.starts_with("pressure-") || name.starts_with(kOfGpus) || !usable(rate)) continue;
     if (std::find(kNotOfTheWork.begin(), kNotOfTheWork.end(), name) != kNotOfTheWork.end()) continue;
     const Kind kind = kind_of(name);
     if (kind.level && rate <= 0) continue;
     const double by = per_cpu && !kind.level ? *share : 1;
     const double deviation =
-        log_deviation(find(work.spread, name.c_str()).value_or(0), rate + kind.unit * by);
+        log_deviation(find(workload.spread, name.c_str()).value_or(0), rate + kind.unit * by);
     // What a busy neighbour does to the CPU share it does to the rate too, and the division takes it out.
     const double own = kind.level
                            ? deviation
@@ -124,13 +125,13 @@ Fingerprint fingerprint(const KnownWork& work, bool per_cpu) {
   return features;
 }
 
-Fingerprint gpu_fingerprint(const KnownWork& work) {
+Fingerprint gpu_fingerprint(const KnownWorkload& workload) {
   Fingerprint features;
-  if (work.reference.gpus == 0 || work.reference.gpu_memory > 0) return features;
-  for (const auto& [name, rate] : work.rates) {
+  if (workload.reference.gpus == 0 || workload.reference.gpu_memory > 0) return features;
+  for (const auto& [name, rate] : workload.rates) {
     if (!name.starts_with(kOfGpus) || !usable(rate)) continue;
-    const Kind kind = gpu_kind_of(name, epoch_seconds(work));
-    const double deviation = log_deviation(find(work.spread, name.c_str()).value_or(0), rate + kind.unit);
+    const Kind kind = gpu_kind_of(name, epoch_seconds(workload));
+    const double deviation = log_deviation(find(workload.spread, name.c_str()).value_or(0), rate + kind.unit);
     features[name] = {std::log(rate + kind.unit), deviation, kind.floor, rate <= 0};
   }
   return features;

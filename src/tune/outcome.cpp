@@ -10,7 +10,7 @@
 
 #include "search/pareto.h"
 #include "search/points.h"
-#include "stats/median.h"
+#include "stats/numeric/median.h"
 #include "tune/batches.h"
 #include "tune/system_tuner.h"
 
@@ -48,7 +48,7 @@ TrialOutcome trial_outcome(const spec::TuneJob& tune, const JobView& job, const 
                    .epochs = static_cast<std::int64_t>(task.epochs.size()),
                    .joules = task.joules(),
                    .system = task.granted,
-                   .work = task.work,
+                   .workload = task.workload,
                    .bracket = task.trial->bracket,
                    .rung = task.trial->rung};
   if (out.state == "failed" && task.last_failure)
@@ -102,41 +102,41 @@ std::string config_text(const Resources& system) {
 // What an epoch of the best trial would take in configurations it was not seen in: as an earlier job measured
 // them, or as works of other batch sizes show.
 std::vector<ConfigOutcome> expected_elsewhere(const Outcome& out, const View& view,
-                                              const std::vector<std::vector<ConfigOutcome>>& works) {
+                                              const std::vector<std::vector<ConfigOutcome>>& workloads) {
   const auto& best = view.tasks[static_cast<std::size_t>(out.trials[*out.best].task)];
   std::vector<ConfigOutcome> found;
   const auto add = [&](const Resources& system, double seconds) {
-    const auto same = [&](const ConfigOutcome& c) { return same_pace(c.system, system); };
-    if (std::none_of(out.best_work.begin(), out.best_work.end(), same) &&
+    const auto same = [&](const ConfigOutcome& c) { return same_speed(c.system, system); };
+    if (std::none_of(out.best_workload.begin(), out.best_workload.end(), same) &&
         std::none_of(found.begin(), found.end(), same))
       found.push_back({.system = system, .seconds = seconds});
   };
   if (best.phase == Phase::reusing)
     for (const auto& option : best.options) add(option.resources, option.seconds);
-  if (out.best_work.empty()) return found;
+  if (out.best_workload.empty()) return found;
   std::map<std::int32_t, double> batches;
   std::vector<Resources> systems;
   for (const auto& task : view.tasks)
-    if (task.job == best.job && task.trial && task.work >= 0)
-      batches.emplace(task.work, batch_of(task.trial->hyper));
-  for (const auto& work : works)
-    for (const auto& config : work)
+    if (task.job == best.job && task.trial && task.workload >= 0)
+      batches.emplace(task.workload, batch_of(task.trial->hyper));
+  for (const auto& workload : workloads)
+    for (const auto& config : workload)
       if (std::none_of(systems.begin(), systems.end(),
-                       [&](const Resources& known) { return same_pace(known, config.system); }))
+                       [&](const Resources& known) { return same_speed(known, config.system); }))
         systems.push_back(config.system);
-  const auto in = [](const std::vector<ConfigOutcome>& work, const Resources& system) {
-    return std::find_if(work.begin(), work.end(),
-                        [&](const ConfigOutcome& c) { return same_pace(c.system, system); });
+  const auto in = [](const std::vector<ConfigOutcome>& workload, const Resources& system) {
+    return std::find_if(workload.begin(), workload.end(),
+                        [&](const ConfigOutcome& c) { return same_speed(c.system, system); });
   };
-  const auto& reference = out.best_work.front();
+  const auto& reference = out.best_workload.front();
   for (const auto& system : systems) {
     std::vector<BatchSeen> seen;
     for (const auto& [number, batch] : batches) {
-      const auto& work = works[static_cast<std::size_t>(number)];
-      const auto base = in(work, reference.system), there = in(work, system);
-      if (base == work.end()) continue;
+      const auto& workload = workloads[static_cast<std::size_t>(number)];
+      const auto base = in(workload, reference.system), there = in(workload, system);
+      if (base == workload.end()) continue;
       seen.push_back({batch, base->seconds, std::nullopt});
-      if (there != work.end()) seen.back().there = there->seconds;
+      if (there != workload.end()) seen.back().there = there->seconds;
     }
     if (const auto ratio = expected_ratio(batch_of(best.trial->hyper), seen))
       add(system, *ratio * reference.seconds);
@@ -146,7 +146,7 @@ std::vector<ConfigOutcome> expected_elsewhere(const Outcome& out, const View& vi
 
 // The configuration to train the best trial in, when it is alone.
 void choose_system(Outcome& out, const spec::TuneJob& job, const View& view,
-                   const std::vector<std::vector<ConfigOutcome>>& works) {
+                   const std::vector<std::vector<ConfigOutcome>>& workloads) {
   const TrialOutcome& best = out.trials[*out.best];
   out.best_system = best.system;
   if (job.mode != spec::Mode::pipelined) {
@@ -165,7 +165,7 @@ void choose_system(Outcome& out, const spec::TuneJob& job, const View& view,
   };
   std::optional<ConfigOutcome> chosen;
   std::string seen;
-  for (const auto& config : out.best_work) {
+  for (const auto& config : out.best_workload) {
     if (!chosen || cost(config) < cost(*chosen) - (energy ? 0 : kReporting)) chosen = config;
     seen +=
         fmt::format("{}{} {:.3g} s{}", seen.empty() ? "measured an epoch: " : ", ",
@@ -175,9 +175,9 @@ void choose_system(Outcome& out, const spec::TuneJob& job, const View& view,
     if (config.scaled) seen += " (first epochs, scaled)";
   }
   std::set<int> known;
-  for (const auto& config : out.best_work) known.insert(config.system.cores);
+  for (const auto& config : out.best_workload) known.insert(config.system.cores);
   if (!energy)
-    for (const auto& config : expected_elsewhere(out, view, works)) {
+    for (const auto& config : expected_elsewhere(out, view, workloads)) {
       known.insert(config.system.cores);
       seen += fmt::format("{}expected: {} {:.3g} s", seen.empty() ? "" : "; ", config_text(config.system),
                           config.seconds);
@@ -199,7 +199,8 @@ void choose_system(Outcome& out, const spec::TuneJob& job, const View& view,
 
 namespace {
 
-// Epochs of one work in one configuration; the first ones of their processes apart (works.h says why).
+// Epochs of one workload class in one configuration; the first ones of their processes apart
+// (workload_class.h says why).
 struct Epochs {
   std::vector<const EpochRecord*> first, later;
 
@@ -233,26 +234,26 @@ struct Epochs {
 }  // namespace
 
 std::vector<std::vector<ConfigOutcome>> work_outcomes(const View& view, JobId id) {
-  std::vector<std::map<decltype(pace_of({})), Epochs>> works;
+  std::vector<std::map<decltype(speed_key({})), Epochs>> workloads;
   for (const auto& task : view.tasks) {
-    if (task.job != id || task.work < 0) continue;
-    if (static_cast<std::size_t>(task.work) >= works.size())
-      works.resize(static_cast<std::size_t>(task.work) + 1);
+    if (task.job != id || task.workload < 0) continue;
+    if (static_cast<std::size_t>(task.workload) >= workloads.size())
+      workloads.resize(static_cast<std::size_t>(task.workload) + 1);
     for (std::size_t i = 0; i < task.epochs.size(); ++i) {
       if (task.epochs[i].mixed) continue;  // of no one configuration
-      auto& epochs = works[static_cast<std::size_t>(task.work)][pace_of(task.epochs[i].granted)];
+      auto& epochs = workloads[static_cast<std::size_t>(task.workload)][speed_key(task.epochs[i].granted)];
       (first_of_process(task, i) ? epochs.first : epochs.later).push_back(&task.epochs[i]);
     }
   }
   std::vector<double> warmths;
-  for (const auto& work : works)
-    for (const auto& [key, epochs] : work)
+  for (const auto& workload : workloads)
+    for (const auto& [key, epochs] : workload)
       if (const auto warmth = epochs.warmth()) warmths.push_back(*warmth);
   const double warmth = warmths.empty() ? 1 : stats::median(std::move(warmths));
   std::vector<std::vector<ConfigOutcome>> out;
-  for (const auto& work : works) {
+  for (const auto& workload : workloads) {
     auto& list = out.emplace_back();
-    for (const auto& [key, epochs] : work) list.push_back(epochs.outcome(warmth));
+    for (const auto& [key, epochs] : workload) list.push_back(epochs.outcome(warmth));
   }
   return out;
 }
@@ -276,30 +277,30 @@ Outcome outcome(const View& view, JobId id) {
     out.epochs_total += static_cast<std::int64_t>(task.epochs.size());
     for (const auto& record : task.epochs) {
       epochs.emplace_back(record.at.value, &task, &record);
-      if (record.phase == Phase::reusing) reused.insert(task.work);
+      if (record.phase == Phase::reusing) reused.insert(task.workload);
     }
-    if (task.phase == Phase::reusing) reused.insert(task.work);
+    if (task.phase == Phase::reusing) reused.insert(task.workload);
   }
   out.reused_profiles = static_cast<std::int64_t>(reused.size());
   // An epoch probed when it was the first of its work in a configuration other than the first seen.
   std::sort(epochs.begin(), epochs.end(), [](const auto& a, const auto& b) {
     return std::tuple(std::get<0>(a), std::get<1>(a)->id) < std::tuple(std::get<0>(b), std::get<1>(b)->id);
   });
-  std::map<std::int32_t, std::set<decltype(pace_of({}))>> seen;
+  std::map<std::int32_t, std::set<decltype(speed_key({}))>> seen;
   for (const auto& [at, task, record] : epochs) {
-    if (task->work < 0) continue;
-    auto& configs = seen[task->work];
-    const bool fresh = configs.insert(pace_of(record->granted)).second;
+    if (task->workload < 0) continue;
+    auto& configs = seen[task->workload];
+    const bool fresh = configs.insert(speed_key(record->granted)).second;
     if (fresh && configs.size() > 1 && record->phase == Phase::probing) ++out.probed_epochs;
   }
   choose_best(out);
   if (!out.best) return out;
-  const auto works = work_outcomes(view, id);
-  const auto work = out.trials[*out.best].work;
-  if (work >= 0 && static_cast<std::size_t>(work) < works.size())
-    out.best_work = works[static_cast<std::size_t>(work)];
-  rank_by_energy_and_time(out.best_work);
-  choose_system(out, tune, view, works);
+  const auto workloads = work_outcomes(view, id);
+  const auto workload = out.trials[*out.best].workload;
+  if (workload >= 0 && static_cast<std::size_t>(workload) < workloads.size())
+    out.best_workload = workloads[static_cast<std::size_t>(workload)];
+  rank_by_energy_and_time(out.best_workload);
+  choose_system(out, tune, view, workloads);
   return out;
 }
 

@@ -25,11 +25,11 @@ struct TrialOutcome {
   Seconds train_time;         // epochs without start-up
   Joules joules;
   Resources system;  // of its last epoch
-  std::int32_t work = -1;
+  std::int32_t workload = -1;
   std::int64_t bracket = 0, rung = 0;
 };
 
-// How epochs of one kind of work went in one configuration.
+// How epochs of one workload class went in one configuration.
 struct ConfigOutcome {
   Resources system;
   double seconds = 0, spread = 0;  // median and median absolute deviation
@@ -46,7 +46,7 @@ struct Outcome {
   std::vector<std::size_t> front;   // several goals: the non-dominated ones, best main goal first
   Resources best_system;            // for training the best trial alone
   std::string system_confidence;    // "measured: 2 cores 0.81 s, 1 core 1.02 s an epoch" or what is not known
-  std::vector<ConfigOutcome> best_work;  // what was measured for work like the best trial's
+  std::vector<ConfigOutcome> best_workload;  // what was measured for work like the best trial's
   Seconds tuning;
   Joules joules;
   std::string energy_source;  // empty: none

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "search/pareto.h"
-#include "stats/distributions.h"
+#include "stats/numeric/distributions.h"
 
 namespace tandem::tune {
 namespace {

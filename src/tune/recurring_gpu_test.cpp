@@ -109,7 +109,7 @@ class Recurrence {
   spec::TuneJob job_;
   NodeView node_;
   std::optional<Recurring> chooser_;
-  std::vector<KnownWork> known_;
+  std::vector<KnownWorkload> known_;
 };
 
 struct Compared {

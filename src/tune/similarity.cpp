@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "stats/kmeans.h"
-#include "stats/median.h"
+#include "stats/numeric/kmeans.h"
+#include "stats/numeric/median.h"
 #include "tune/fingerprint.h"
 
 namespace tandem::tune {
@@ -23,38 +23,39 @@ constexpr double kReach = 2.0;
 constexpr double kSteady = 0.2;
 // What is known of a feature's noise in general counts as much as so many epochs of the work itself.
 constexpr double kPriorEpochs = 2;
-// Clusters up to this root mean squared distance, in deviations, are as narrow as one work.
+// Clusters up to this root mean squared distance, in deviations, are as narrow as one workload class.
 constexpr double kNarrow = 1.5;
 
-using Pool = std::map<std::string, double>;  // usual deviation of each feature between epochs of one work
+using Pool =
+    std::map<std::string, double>;  // usual deviation of each feature between epochs of one workload class
 
 double square(double x) {
   return x * x;
 }
 
-// Epochs the spread of a work was taken over.
-double epochs_of(const KnownWork& work) {
-  for (const Measured& measured : work.measured)
-    if (same_pace(measured.system, work.reference))
+// Epochs the spread of a workload class was taken over.
+double epochs_of(const KnownWorkload& workload) {
+  for (const Measured& measured : workload.measured)
+    if (same_speed(measured.system, workload.reference))
       return static_cast<double>(std::max<std::int64_t>(measured.epochs, 1));
   return kPriorEpochs;
 }
 
-// A work made ready for being compared.
+// A workload class made ready for being compared.
 struct Print {
-  explicit Print(const KnownWork& work)
-      : has_cpu(has_cpu_time(work)),
-        epochs(epochs_of(work)),
-        per_wall(fingerprint(work, false)),
-        gpus(gpu_fingerprint(work)) {
-    if (has_cpu) per_cpu = fingerprint(work, true);
+  explicit Print(const KnownWorkload& workload)
+      : has_cpu(has_cpu_time(workload)),
+        epochs(epochs_of(workload)),
+        per_wall(fingerprint(workload, false)),
+        gpus(gpu_fingerprint(workload)) {
+    if (has_cpu) per_cpu = fingerprint(workload, true);
   }
   bool has_cpu;
   double epochs;
   Fingerprint per_wall, per_cpu, gpus;
 };
 
-// The median over the works: one noisy work shall not make the others look alike.
+// The median over the workload classes: one noisy workload class shall not make the others look alike.
 Pool pooled(std::span<const Print> prints, Fingerprint Print::*of) {
   std::map<std::string, std::vector<double>> seen;
   for (const Print& print : prints)
@@ -80,7 +81,7 @@ double weight(double deviation) {
   return std::min(1.0, square(kSteady / deviation));
 }
 
-bool comparable(const KnownWork& a, const KnownWork& b) {
+bool comparable(const KnownWorkload& a, const KnownWorkload& b) {
   return a.machine == b.machine && a.batch == b.batch && a.reference == b.reference;
 }
 
@@ -111,8 +112,8 @@ std::optional<double> apart(const Fingerprint& left, double left_epochs, const F
 
 // All that is known, ready for being compared.
 struct Known {
-  explicit Known(std::span<const KnownWork> all) : works(all.begin(), all.end()) {
-    for (const KnownWork& work : works) prints.emplace_back(work);
+  explicit Known(std::span<const KnownWorkload> all) : workloads(all.begin(), all.end()) {
+    for (const KnownWorkload& workload : workloads) prints.emplace_back(workload);
     cpu_pool = pooled(prints, &Print::per_cpu);
     wall_pool = pooled(prints, &Print::per_wall);
     gpu_pool = pooled(prints, &Print::gpus);
@@ -134,20 +135,20 @@ struct Known {
     return apart(a.gpus, a.epochs, b.gpus, b.epochs, gpu_pool);
   }
 
-  std::vector<KnownWork> works;
+  std::vector<KnownWorkload> workloads;
   std::vector<Print> prints;
   Pool cpu_pool, wall_pool, gpu_pool;
 };
 
 class Nearest final : public Similarity {
  public:
-  explicit Nearest(std::span<const KnownWork> known) : known_(known) {}
+  explicit Nearest(std::span<const KnownWorkload> known) : known_(known) {}
 
-  std::optional<Match> find(const KnownWork& work) const override {
-    const Print print(work);
+  std::optional<Match> find(const KnownWorkload& workload) const override {
+    const Print print(workload);
     std::optional<Match> best;
-    for (std::size_t i = 0; i < known_.works.size(); ++i) {
-      if (!comparable(work, known_.works[i])) continue;
+    for (std::size_t i = 0; i < known_.workloads.size(); ++i) {
+      if (!comparable(workload, known_.workloads[i])) continue;
       const auto distance = known_.distance(print, known_.prints[i]);
       if (distance && (!best || *distance < best->distance)) best = Match{i, *distance, kReach};
     }
@@ -158,8 +159,8 @@ class Nearest final : public Similarity {
   Known known_;
 };
 
-// Works as points in one space: the features all of them have, each divided by its deviation and weighted, so
-// that Euclid's distance is the one above but for a common factor.
+// Workload classes as points in one space: the features all of them have, each divided by its deviation and
+// weighted, so that Euclid's distance is the one above but for a common factor.
 class Space {
  public:
   explicit Space(std::span<const Print> prints) {
@@ -209,27 +210,29 @@ class Space {
   double total_weight_ = 0;
 };
 
-// PipeTune's: clusters of comparable works; within reach of a centre a work is like the members there.
+// PipeTune's: clusters of comparable workload classes; within reach of a centre a workload class is like the
+// members there.
 class ByClusters final : public Similarity {
  public:
-  explicit ByClusters(std::span<const KnownWork> known) : known_(known) {
-    using Key = std::tuple<std::string, double, Bytes, Bytes, bool, decltype(pace_of({}))>;
+  explicit ByClusters(std::span<const KnownWorkload> known) : known_(known) {
+    using Key = std::tuple<std::string, double, Bytes, Bytes, bool, decltype(speed_key({}))>;
     std::map<Key, std::vector<std::size_t>> groups;
-    for (std::size_t i = 0; i < known_.works.size(); ++i) {
-      const KnownWork& work = known_.works[i];
-      const Resources& at = work.reference;
+    for (std::size_t i = 0; i < known_.workloads.size(); ++i) {
+      const KnownWorkload& workload = known_.workloads[i];
+      const Resources& at = workload.reference;
       const bool knows_gpus = !known_.prints[i].gpus.empty();
-      groups[{work.machine, work.batch, at.memory, at.gpu_memory, knows_gpus, pace_of(at)}].push_back(i);
+      groups[{workload.machine, workload.batch, at.memory, at.gpu_memory, knows_gpus, speed_key(at)}]
+          .push_back(i);
     }
     for (const auto& [key, members] : groups) add_clusters(members);
   }
 
-  std::optional<Match> find(const KnownWork& work) const override {
-    const Print print(work);
+  std::optional<Match> find(const KnownWorkload& workload) const override {
+    const Print print(workload);
     const Cluster* nearest = nullptr;
     std::optional<Match> best;
     for (const Cluster& cluster : clusters_) {
-      if (!comparable(known_.works[cluster.members.front()], work)) continue;
+      if (!comparable(known_.workloads[cluster.members.front()], workload)) continue;
       const auto distance = known_.distance(print, cluster.centre);
       if (!distance || (best && *distance >= best->distance)) continue;
       best = Match{0, *distance, kReach * std::max(1.0, cluster.width)};
@@ -265,7 +268,7 @@ class ByClusters final : public Similarity {
     const auto width = [&](double mean_squared) { return std::sqrt(mean_squared / total); };
 
     stats::Clusters found;
-    // Every cluster that is wider than one work asks for one more.
+    // Every cluster that is wider than one workload class asks for one more.
     for (std::size_t k = 2, wide = 1; wide > 0; k += wide) {
       found = stats::kmeans(points, {.k = k, .starts = 4});
       wide = 0;
@@ -281,12 +284,12 @@ class ByClusters final : public Similarity {
   }
 
   // Of what all of these have.
-  KnownWork mean(const std::vector<std::size_t>& members) const {
-    KnownWork out;
-    out.reference = known_.works[members.front()].reference;
+  KnownWorkload mean(const std::vector<std::size_t>& members) const {
+    KnownWorkload out;
+    out.reference = known_.workloads[members.front()].reference;
     std::map<std::string, std::size_t> counts;
     for (const std::size_t member : members)
-      for (const auto& [name, rate] : known_.works[member].rates) {
+      for (const auto& [name, rate] : known_.workloads[member].rates) {
         out.rates[name] += rate / static_cast<double>(members.size());
         ++counts[name];
       }
@@ -308,7 +311,7 @@ const std::vector<SimilarityEntry>& similarities() {
   return all;
 }
 
-std::unique_ptr<Similarity> make_similarity(const std::string& name, std::span<const KnownWork> known) {
+std::unique_ptr<Similarity> make_similarity(const std::string& name, std::span<const KnownWorkload> known) {
   if (name == "nearest") return std::make_unique<Nearest>(known);
   if (name == "kmeans") return std::make_unique<ByClusters>(known);
   std::vector<std::string> names;
@@ -317,9 +320,9 @@ std::unique_ptr<Similarity> make_similarity(const std::string& name, std::span<c
                   "; they are " + join(names));
 }
 
-Features features(std::span<const KnownWork> works) {
+Features features(std::span<const KnownWorkload> workloads) {
   std::vector<Print> prints;
-  for (const KnownWork& work : works) prints.emplace_back(work);
+  for (const KnownWorkload& workload : workloads) prints.emplace_back(workload);
   const Space space(prints);
   Features out{space.names(), {}};
   for (const Print& print : prints) out.rows.push_back(space.point(print));

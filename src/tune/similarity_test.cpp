@@ -51,7 +51,7 @@ const Metrics kTinyNetwork = changed(kLenet, {{"context-switches", 690},
                                               {"write-calls", 125},
                                               {"written-chars", 5.5e5}});
 
-// How much each varies between epochs of one work.
+// How much each varies between epochs of one workload class.
 double noise_of(const std::string& name) {
   if (name == "resident-bytes" || name == "threads") return 0.003;
   if (name.ends_with("-faults")) return 1.5;
@@ -70,13 +70,13 @@ Metrics epoch(const Metrics& rates, Random& random) {
   return out;
 }
 
-KnownWork empty_work() {
+KnownWorkload empty_work() {
   return {"two cores", 64, {1, 0, 1}, {}, {}, {}};
 }
 
 // As the tuner records it: means and deviations over some epochs.
-KnownWork work(const Metrics& rates, std::uint64_t seed, int epochs = 1) {
-  KnownWork out = empty_work();
+KnownWorkload workload(const Metrics& rates, std::uint64_t seed, int epochs = 1) {
+  KnownWorkload out = empty_work();
   Random random(seed);
   std::vector<Metrics> seen;
   for (int i = 0; i < epochs; ++i) seen.push_back(epoch(rates, random));
@@ -92,18 +92,18 @@ KnownWork work(const Metrics& rates, std::uint64_t seed, int epochs = 1) {
   return out;
 }
 
-KnownWork exactly(const Metrics& rates) {
-  KnownWork out = empty_work();
+KnownWorkload exactly(const Metrics& rates) {
+  KnownWorkload out = empty_work();
   out.rates = rates;
   return out;
 }
 
 class EverySimilarity : public testing::TestWithParam<const char*> {
  protected:
-  std::optional<Match> find(const std::vector<KnownWork>& known, const KnownWork& query) const {
+  std::optional<Match> find(const std::vector<KnownWorkload>& known, const KnownWorkload& query) const {
     return make_similarity(GetParam(), known)->find(query);
   }
-  bool alike(const std::vector<KnownWork>& known, const KnownWork& query) const {
+  bool alike(const std::vector<KnownWorkload>& known, const KnownWorkload& query) const {
     const auto match = find(known, query);
     return match && match->alike();
   }
@@ -111,9 +111,10 @@ class EverySimilarity : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Similarity, EverySimilarity, testing::Values("nearest", "kmeans"));
 
 TEST_P(EverySimilarity, TheSameWorkMatchesThroughItsNoise) {
-  const std::vector<KnownWork> known{work(kTextcnn, 1, 6), work(kLenet, 2, 6), work(kTinyNetwork, 3, 6)};
+  const std::vector<KnownWorkload> known{workload(kTextcnn, 1, 6), workload(kLenet, 2, 6),
+                                         workload(kTinyNetwork, 3, 6)};
   for (std::uint64_t seed = 10; seed < 60; ++seed) {
-    const auto match = find(known, work(kLenet, seed));
+    const auto match = find(known, workload(kLenet, seed));
     ASSERT_TRUE(match);
     EXPECT_EQ(match->known, 1U);
     EXPECT_TRUE(match->alike()) << "distance " << match->distance << ", seed " << seed;
@@ -122,9 +123,9 @@ TEST_P(EverySimilarity, TheSameWorkMatchesThroughItsNoise) {
 }
 
 TEST_P(EverySimilarity, DifferentWorkDoesNotMatch) {
-  const std::vector<KnownWork> known{work(kTextcnn, 1, 6), work(kTinyNetwork, 3, 6)};
+  const std::vector<KnownWorkload> known{workload(kTextcnn, 1, 6), workload(kTinyNetwork, 3, 6)};
   for (std::uint64_t seed = 10; seed < 60; ++seed) {
-    const auto match = find(known, work(kLenet, seed));
+    const auto match = find(known, workload(kLenet, seed));
     ASSERT_TRUE(match);
     EXPECT_FALSE(match->alike()) << "distance " << match->distance << ", seed " << seed;
     EXPECT_LT(match->confidence(), 0.5);
@@ -133,9 +134,9 @@ TEST_P(EverySimilarity, DifferentWorkDoesNotMatch) {
 
 TEST_P(EverySimilarity, SingleEpochsCanBeComparedWithoutAnySpread) {
   for (std::uint64_t seed = 10; seed < 40; ++seed) {
-    const std::vector<KnownWork> known{work(kTextcnn, seed + 100), work(kLenet, seed + 200)};
-    EXPECT_TRUE(alike(known, work(kLenet, seed))) << seed;
-    EXPECT_FALSE(alike({known[0]}, work(kLenet, seed))) << seed;
+    const std::vector<KnownWorkload> known{workload(kTextcnn, seed + 100), workload(kLenet, seed + 200)};
+    EXPECT_TRUE(alike(known, workload(kLenet, seed))) << seed;
+    EXPECT_FALSE(alike({known[0]}, workload(kLenet, seed))) << seed;
   }
 }
 
@@ -151,7 +152,7 @@ TEST_P(EverySimilarity, NoisyCountersDoNotHideARealDifference) {
   Metrics one{{"task-clock", 9e8}, {"instructions", 2e9}}, other = one;
   for (int i = 0; i < 12; ++i) one["wild-" + std::to_string(i)] = other["wild-" + std::to_string(i)] = 1e6;
   other["instructions"] = 3e9;
-  KnownWork known = exactly(one);
+  KnownWorkload known = exactly(one);
   for (const auto& [name, rate] : known.rates) known.spread[name] = 0.01 * rate;
   for (int i = 0; i < 12; ++i) known.spread["wild-" + std::to_string(i)] = 1.5e6;
   EXPECT_TRUE(alike({known}, exactly(one)));
@@ -164,15 +165,15 @@ TEST_P(EverySimilarity, NoisyCountersDoNotHideARealDifference) {
 
 // PipeTune's inertia is a sum over all points: with history everything comes within it.
 TEST_P(EverySimilarity, ALongHistoryDoesNotMakeEverythingMatch) {
-  std::vector<KnownWork> known;
+  std::vector<KnownWorkload> known;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    known.push_back(work(kTextcnn, seed, 3));
-    known.push_back(work(kTinyNetwork, seed + 1000, 3));
+    known.push_back(workload(kTextcnn, seed, 3));
+    known.push_back(workload(kTinyNetwork, seed + 1000, 3));
   }
   const auto similarity = make_similarity(GetParam(), known);
   for (std::uint64_t seed = 2000; seed < 2020; ++seed) {
-    EXPECT_FALSE(similarity->find(work(kLenet, seed))->alike());
-    EXPECT_TRUE(similarity->find(work(kTextcnn, seed))->alike());
+    EXPECT_FALSE(similarity->find(workload(kLenet, seed))->alike());
+    EXPECT_TRUE(similarity->find(workload(kTextcnn, seed))->alike());
   }
 }
 
@@ -181,10 +182,10 @@ TEST_P(EverySimilarity, ManyDifferentWorksAreNoReasonToTakeInAnother) {
     Metrics rates = kLenet;
     for (const char* name : {"resident-bytes", "written-chars", "voluntary-switches", "write-calls"})
       rates[name] *= std::exp(random.uniform(-2, 4));
-    return work(rates, seed, epochs);
+    return workload(rates, seed, epochs);
   };
   Random random(5);
-  std::vector<KnownWork> known;
+  std::vector<KnownWorkload> known;
   for (std::uint64_t i = 0; i < 200; ++i) known.push_back(any_work(random, 3000 + i, 3));
   const auto similarity = make_similarity(GetParam(), known);
   int matched = 0;
@@ -197,12 +198,13 @@ TEST_P(EverySimilarity, ManyDifferentWorksAreNoReasonToTakeInAnother) {
 }
 
 TEST_P(EverySimilarity, AnotherBatchMachineOrReferenceIsNeverCompared) {
-  const std::vector<KnownWork> known{exactly(kLenet)};
-  for (const auto& change : std::vector<std::function<void(KnownWork&)>>{
-           [](KnownWork& work) { work.batch = 128; }, [](KnownWork& work) { work.machine = "four cores"; },
-           [](KnownWork& work) { work.reference.cores = 2; },
-           [](KnownWork& work) { work.reference.speed = 0.5; }}) {
-    KnownWork query = exactly(kLenet);
+  const std::vector<KnownWorkload> known{exactly(kLenet)};
+  for (const auto& change : std::vector<std::function<void(KnownWorkload&)>>{
+           [](KnownWorkload& workload) { workload.batch = 128; },
+           [](KnownWorkload& workload) { workload.machine = "four cores"; },
+           [](KnownWorkload& workload) { workload.reference.cores = 2; },
+           [](KnownWorkload& workload) { workload.reference.speed = 0.5; }}) {
+    KnownWorkload query = exactly(kLenet);
     ASSERT_TRUE(alike(known, query));
     change(query);
     EXPECT_FALSE(find(known, query));
@@ -210,7 +212,7 @@ TEST_P(EverySimilarity, AnotherBatchMachineOrReferenceIsNeverCompared) {
 }
 
 TEST_P(EverySimilarity, OnlyWhatBothSidesMeasuredIsCompared) {
-  KnownWork with_hardware = exactly(changed(kLenet, {{"instructions", 2e9}, {"cache-misses", 1e6}}));
+  KnownWorkload with_hardware = exactly(changed(kLenet, {{"instructions", 2e9}, {"cache-misses", 1e6}}));
   EXPECT_TRUE(alike({with_hardware}, exactly(kLenet)));
   EXPECT_TRUE(alike({exactly(kLenet)}, with_hardware));
   EXPECT_FALSE(alike({with_hardware}, exactly(kTextcnn)));
@@ -232,11 +234,11 @@ TEST_P(EverySimilarity, ConstantFeaturesNeitherBreakNorBlur) {
   Metrics lenet = kLenet, textcnn = kTextcnn;
   for (int i = 0; i < 100; ++i)
     lenet["never-" + std::to_string(i)] = textcnn["never-" + std::to_string(i)] = 0;
-  EXPECT_FALSE(alike({work(lenet, 1, 5)}, work(textcnn, 2)));
-  EXPECT_TRUE(alike({work(lenet, 1, 5)}, work(lenet, 2)));
+  EXPECT_FALSE(alike({workload(lenet, 1, 5)}, workload(textcnn, 2)));
+  EXPECT_TRUE(alike({workload(lenet, 1, 5)}, workload(lenet, 2)));
   EXPECT_FALSE(find({exactly({{"never", 0}})}, exactly({{"never", 0}})));
   // The same to the last bit: a distance of 0, not a division by it.
-  KnownWork same = exactly(kLenet);
+  KnownWorkload same = exactly(kLenet);
   for (const auto& [name, rate] : same.rates) same.spread[name] = 0;
   EXPECT_EQ(find({same, same, same}, same)->distance, 0);
   EXPECT_EQ(find({same, same, same}, same)->known, 0U);
@@ -269,7 +271,7 @@ TEST_P(EverySimilarity, NumbersThatAreNoneAreLeftOut) {
   const auto match = find({exactly(kLenet)}, exactly(broken));
   ASSERT_TRUE(match);
   EXPECT_EQ(match->distance, 0);
-  KnownWork odd = exactly(kLenet);
+  KnownWorkload odd = exactly(kLenet);
   for (const auto& [name, rate] : odd.rates) odd.spread[name] = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(alike({odd}, exactly(kLenet)));
 }
@@ -281,8 +283,8 @@ const Metrics kMemoryBound{
     {"gpu-busy", 0.98}, {"gpu-memory-busy", 0.85}, {"gpu-memory-bytes", 1.9e10}, {"gpu-power-share", 0.62}};
 
 // A task with a GPU of its own: its CPU rates as any epoch's, those of the GPU with a noise of their own.
-KnownWork on_gpu(const Metrics& gpu, std::uint64_t seed, int epochs = 1) {
-  KnownWork out = work(kLenet, seed, epochs);
+KnownWorkload on_gpu(const Metrics& gpu, std::uint64_t seed, int epochs = 1) {
+  KnownWorkload out = workload(kLenet, seed, epochs);
   out.reference.gpus = out.measured.front().system.gpus = 1;
   Random random(seed + 7);
   for (const auto& [name, rate] : gpu) {
@@ -293,8 +295,8 @@ KnownWork on_gpu(const Metrics& gpu, std::uint64_t seed, int epochs = 1) {
 }
 
 TEST_P(EverySimilarity, GpusTellApartWhatTheCpuCannot) {
-  const std::vector<KnownWork> compute{on_gpu(kComputeBound, 1, 6)}, memory{on_gpu(kMemoryBound, 2, 6)};
-  const std::vector<KnownWork> both{compute[0], memory[0]};
+  const std::vector<KnownWorkload> compute{on_gpu(kComputeBound, 1, 6)}, memory{on_gpu(kMemoryBound, 2, 6)};
+  const std::vector<KnownWorkload> both{compute[0], memory[0]};
   for (std::uint64_t seed = 10; seed < 60; ++seed) {
     EXPECT_FALSE(alike(compute, on_gpu(kMemoryBound, seed))) << seed;
     EXPECT_FALSE(alike(memory, on_gpu(kComputeBound, seed))) << seed;
@@ -309,33 +311,33 @@ TEST_P(EverySimilarity, GpusTellApartWhatTheCpuCannot) {
 TEST_P(EverySimilarity, ShortEpochsAreForgivenWhatNvmlsClockDoesToThem) {
   const Metrics cut =
       changed(kComputeBound, {{"gpu-busy", 0.65}, {"gpu-memory-busy", 0.2}, {"gpu-power-share", 0.86}});
-  KnownWork whole = on_gpu(kComputeBound, 1), cut_short = on_gpu(cut, 2);
+  KnownWorkload whole = on_gpu(kComputeBound, 1), cut_short = on_gpu(cut, 2);
   EXPECT_TRUE(alike({whole}, cut_short));
-  for (KnownWork* work : {&whole, &cut_short}) work->measured.front().seconds = 30;
+  for (KnownWorkload* workload : {&whole, &cut_short}) workload->measured.front().seconds = 30;
   EXPECT_FALSE(alike({whole}, cut_short)) << "in half a minute it would not have been cut";
 }
 
 TEST_P(EverySimilarity, AlikeOnTheGpuIsNotEnough) {
-  KnownWork other = on_gpu(kComputeBound, 3);
+  KnownWorkload other = on_gpu(kComputeBound, 3);
   for (const auto& [name, rate] : kTinyNetwork) other.rates[name] = rate;
   EXPECT_FALSE(alike({on_gpu(kComputeBound, 1, 6)}, other));
 }
 
 TEST_P(EverySimilarity, WhatOneSideKnowsOfItsGpusTheOtherMustKnowToo) {
-  const KnownWork knows = on_gpu(kComputeBound, 1), does_not = on_gpu({}, 2);
+  const KnownWorkload knows = on_gpu(kComputeBound, 1), does_not = on_gpu({}, 2);
   EXPECT_FALSE(find({does_not}, knows)) << "a record of before GPUs were looked at";
   EXPECT_FALSE(find({knows}, does_not));
   EXPECT_TRUE(alike({does_not}, on_gpu({}, 3))) << "where nothing tells, the CPU decides";
-  KnownWork broken = knows;
+  KnownWorkload broken = knows;
   for (const auto& [name, rate] : kComputeBound) broken.rates[name] = std::nan("");
   EXPECT_FALSE(find({knows}, broken));
 }
 
 TEST_P(EverySimilarity, SharedGpusAndNoGpusSayNothing) {
-  for (const auto& as : std::vector<std::function<void(KnownWork&)>>{
-           [](KnownWork& work) { work.reference.gpu_memory = 1 << 30; },
-           [](KnownWork& work) { work.reference.gpus = 0; }}) {
-    KnownWork one = on_gpu(kComputeBound, 1), other = on_gpu(kMemoryBound, 2);
+  for (const auto& as : std::vector<std::function<void(KnownWorkload&)>>{
+           [](KnownWorkload& workload) { workload.reference.gpu_memory = 1 << 30; },
+           [](KnownWorkload& workload) { workload.reference.gpus = 0; }}) {
+    KnownWorkload one = on_gpu(kComputeBound, 1), other = on_gpu(kMemoryBound, 2);
     as(one), as(other);
     EXPECT_TRUE(alike({one}, other));
   }
@@ -348,7 +350,7 @@ TEST_P(EverySimilarity, AnIdleGpuIsAlikeAnIdleGpu) {
 }
 
 TEST(Similarity, EqualOnesGoToTheLowerIndex) {
-  const std::vector<KnownWork> known{exactly(kTextcnn), exactly(kLenet), exactly(kLenet)};
+  const std::vector<KnownWorkload> known{exactly(kTextcnn), exactly(kLenet), exactly(kLenet)};
   EXPECT_EQ(make_similarity("nearest", known)->find(exactly(kLenet))->known, 1U);
   EXPECT_EQ(make_similarity("kmeans", known)->find(exactly(kLenet))->known, 1U);
 }
@@ -373,9 +375,10 @@ TEST(Match, ConfidenceIsHalfAtTheLimit) {
 }
 
 TEST(Features, AreWhatAllWorksShareInUnitsOfTheSpread) {
-  std::vector<KnownWork> works{work(kLenet, 1, 5), work(kLenet, 2, 5), work(kTextcnn, 3, 5)};
-  works[0].rates["instructions"] = 1e9;
-  const Features found = features(works);
+  std::vector<KnownWorkload> workloads{workload(kLenet, 1, 5), workload(kLenet, 2, 5),
+                                       workload(kTextcnn, 3, 5)};
+  workloads[0].rates["instructions"] = 1e9;
+  const Features found = features(workloads);
   ASSERT_EQ(found.rows.size(), 3U);
   EXPECT_EQ(std::count(found.names.begin(), found.names.end(), "instructions"), 0);
   EXPECT_EQ(std::count(found.names.begin(), found.names.end(), "pressure-cpu"), 0);
@@ -395,8 +398,8 @@ TEST(Features, AreWhatAllWorksShareInUnitsOfTheSpread) {
 }
 
 TEST(Fingerprint, CountsAreTakenPerCpuSecondAndLevelsAsTheyAre) {
-  const KnownWork whole = exactly({{"task-clock", 1e9}, {"instructions", 4e9}, {"resident-bytes", 1e8}});
-  const KnownWork half = exactly({{"task-clock", 5e8}, {"instructions", 2e9}, {"resident-bytes", 1e8}});
+  const KnownWorkload whole = exactly({{"task-clock", 1e9}, {"instructions", 4e9}, {"resident-bytes", 1e8}});
+  const KnownWorkload half = exactly({{"task-clock", 5e8}, {"instructions", 2e9}, {"resident-bytes", 1e8}});
   const Fingerprint a = fingerprint(whole, true), b = fingerprint(half, true);
   EXPECT_NEAR(a.at("instructions").value, b.at("instructions").value, 1e-6);
   EXPECT_EQ(a.at("resident-bytes").value, b.at("resident-bytes").value);
@@ -406,7 +409,7 @@ TEST(Fingerprint, CountsAreTakenPerCpuSecondAndLevelsAsTheyAre) {
 }
 
 TEST(Fingerprint, ALargerNetworkIsTakenForAnotherWorkWhereEpochsWereTimed) {
-  KnownWork one = exactly(kTextcnn), larger = exactly(kTextcnn);  // the same rates
+  KnownWorkload one = exactly(kTextcnn), larger = exactly(kTextcnn);  // the same rates
   one.measured = {{one.reference, 0.8, std::nullopt, 3}, {{2, 0, 1}, 0.5, std::nullopt, 1}};
   EXPECT_TRUE(make_similarity("nearest", std::vector{one})->find(larger)->alike());  // nobody timed it
   larger.measured = {{larger.reference, 4.0, std::nullopt, 3}};
@@ -422,7 +425,7 @@ TEST(Fingerprint, CpuTimeComesFromTheKernelsTicksWherePerfIsAbsent) {
 }
 
 TEST(Fingerprint, NoiseThatComesFromANeighbourIsTakenOutOfTheSpread) {
-  KnownWork shaken = exactly({{"task-clock", 8e8}, {"instructions", 3e9}});
+  KnownWorkload shaken = exactly({{"task-clock", 8e8}, {"instructions", 3e9}});
   shaken.spread = {{"task-clock", 1.6e8}, {"instructions", 6e8}};  // both by a fifth
   EXPECT_LT(fingerprint(shaken, true).at("instructions").spread, 0.05);
   EXPECT_GT(fingerprint(shaken, false).at("instructions").spread, 0.15);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "stats/median.h"
+#include "stats/numeric/median.h"
 #include "tune/batches.h"
 #include "tune/goals.h"
 
@@ -71,7 +71,7 @@ double batch_of(const Values& hyper) {
   return 0;
 }
 
-SystemTuner::SystemTuner(const spec::TuneJob& job, const NodeView& node, std::vector<KnownWork> known)
+SystemTuner::SystemTuner(const spec::TuneJob& job, const NodeView& node, std::vector<KnownWorkload> known)
     : job_(job),
       machine_(node.type),
       space_(on_node(job.system, node)),
@@ -98,29 +98,29 @@ std::vector<Resources> SystemTuner::configurations(const Values& hyper) const {
   return out;
 }
 
-Bytes SystemTuner::memory_for(const Work* work, const std::vector<Bytes>& choices) const {
-  if (work && work->memory() > 0)
+Bytes SystemTuner::memory_for(const WorkloadClass* workload, const std::vector<Bytes>& choices) const {
+  if (workload && workload->memory() > 0)
     for (Bytes memory : choices)
-      if (static_cast<double>(memory) >= kMemoryRoom * static_cast<double>(work->memory())) return memory;
+      if (static_cast<double>(memory) >= kMemoryRoom * static_cast<double>(workload->memory())) return memory;
   return choices.back();
 }
 
-std::int32_t SystemTuner::work_of(TaskId task) const {
-  const auto found = work_of_.find(task);
-  return found == work_of_.end() ? -1 : found->second;
+std::int32_t SystemTuner::workload_of(TaskId task) const {
+  const auto found = workload_of_.find(task);
+  return found == workload_of_.end() ? -1 : found->second;
 }
 
-void SystemTuner::assign(TaskId task, std::int32_t work) {
-  if (work < 0 || static_cast<std::size_t>(work) >= works_.size()) return;
-  if (work_of_.emplace(task, work).second) ++works_[static_cast<std::size_t>(work)].trials;
+void SystemTuner::assign(TaskId task, std::int32_t workload) {
+  if (workload < 0 || static_cast<std::size_t>(workload) >= workloads_.size()) return;
+  if (workload_of_.emplace(task, workload).second) ++workloads_[static_cast<std::size_t>(workload)].trials;
 }
 
 // The work of this batch size that most trials turned out to be.
 std::int32_t SystemTuner::presumed(double batch) const {
   std::int32_t best = -1;
-  for (std::size_t i = 0; i < works_.size(); ++i)
-    if (works_[i].batch() == batch &&
-        (best < 0 || works_[i].trials > works_[static_cast<std::size_t>(best)].trials))
+  for (std::size_t i = 0; i < workloads_.size(); ++i)
+    if (workloads_[i].batch() == batch &&
+        (best < 0 || workloads_[i].trials > workloads_[static_cast<std::size_t>(best)].trials))
       best = static_cast<std::int32_t>(i);
   return best;
 }
@@ -128,50 +128,51 @@ std::int32_t SystemTuner::presumed(double batch) const {
 SystemPlan SystemTuner::plan(TaskId task, const Values& hyper) {
   auto all = configurations(hyper);
   if (all.empty()) return {};
-  if (!work_of_.contains(task)) assign(task, presumed(batch_of(hyper)));
-  const std::int32_t work = work_of(task);
-  // The reference, or what is nearest to it among what the constraints allow. A work that has forgotten
-  // begins with it again: what more cores are worth can only be told against it.
+  if (!workload_of_.contains(task)) assign(task, presumed(batch_of(hyper)));
+  const std::int32_t workload = workload_of(task);
+  // The reference, or what is nearest to it among what the constraints allow. A workload class that has
+  // forgotten begins with it again: what more cores are worth can only be told against it.
   const auto found = std::find(all.begin(), all.end(), reference_);
   const Resources first = found != all.end() ? *found : all.front();
-  if (work < 0 || !works_[static_cast<std::size_t>(work)].measured(first))
-    return {{{first, 1.0}}, Phase::profiling, work};
-  return energy_counts_ || job_.warm_repetitions ? plan_for_energy(all, work) : plan_for_time(all, work);
+  if (workload < 0 || !workloads_[static_cast<std::size_t>(workload)].measured(first))
+    return {{{first, 1.0}}, Phase::profiling, workload};
+  return energy_counts_ || job_.warm_repetitions ? plan_for_energy(all, workload)
+                                                 : plan_for_time(all, workload);
 }
 
-// How long later epochs take, of a first one, where a work has shown both.
+// How long later epochs take, of a first one, where a workload class has shown both.
 double SystemTuner::warmth() const {
   std::vector<double> seen;
-  for (const auto& work : works_)
-    if (const auto warmth = work.warmth()) seen.push_back(*warmth);
+  for (const auto& workload : workloads_)
+    if (const auto warmth = workload.warmth()) seen.push_back(*warmth);
   return seen.empty() ? 1 : stats::median(std::move(seen));
 }
 
 // What was not measured is told by other batch sizes of the job, or predicted.
-Cost SystemTuner::expected(const Work& work, const Resources& system) const {
+Cost SystemTuner::expected(const WorkloadClass& workload, const Resources& system) const {
   const double warm = warmth();
-  Cost cost = work.cost(system, warm);
+  Cost cost = workload.cost(system, warm);
   if (cost.measured) {
     // One epoch may have been unlucky: worth a second look when it was close.
-    if (work.epochs(system) == 1 && !(system.cores == reference_.cores)) cost.seconds *= kBenefitOfDoubt;
+    if (workload.epochs(system) == 1 && !(system.cores == reference_.cores)) cost.seconds *= kBenefitOfDoubt;
     return cost;
   }
   std::vector<BatchSeen> seen;
-  for (const auto& other : works_) {
+  for (const auto& other : workloads_) {
     if (!other.measured(reference_)) continue;
     seen.push_back({other.batch(), other.cost(reference_, warm).seconds, std::nullopt});
     if (other.measured(system)) seen.back().there = other.cost(system, warm).seconds;
   }
-  if (const auto ratio = expected_ratio(work.batch(), seen))
-    cost.seconds = *ratio * work.cost(reference_, warm).seconds;
-  else if (!work.reused())
-    cost.seconds = std::min(cost.seconds, work.hoped(system, warm));
+  if (const auto ratio = expected_ratio(workload.batch(), seen))
+    cost.seconds = *ratio * workload.cost(reference_, warm).seconds;
+  else if (!workload.reused())
+    cost.seconds = std::min(cost.seconds, workload.hoped(system, warm));
   return cost;
 }
 
 // Of configurations with as many cores: full speed, all watts and the highest clock are never slower; which
 // precision is quickest is tried.
-std::pair<Resources, Cost> SystemTuner::quickest(const Work& work,
+std::pair<Resources, Cost> SystemTuner::quickest(const WorkloadClass& workload,
                                                  const std::vector<Resources>& systems) const {
   Resources full = systems.front();
   std::vector<Bytes> memories;
@@ -185,11 +186,11 @@ std::pair<Resources, Cost> SystemTuner::quickest(const Work& work,
       precisions.push_back(system.precision);
   }
   std::sort(memories.begin(), memories.end());
-  full.memory = memory_for(&work, memories);
+  full.memory = memory_for(&workload, memories);
   std::optional<std::pair<Resources, Cost>> best;
   for (const Precision precision : precisions) {
     full.precision = precision;
-    Cost cost = expected(work, full);
+    Cost cost = expected(workload, full);
     if (!cost.measured && precisions.size() > 1) cost.seconds *= kBenefitOfDoubt;
     if (!best || cost.seconds < best->second.seconds) best = {full, cost};
   }
@@ -197,15 +198,15 @@ std::pair<Resources, Cost> SystemTuner::quickest(const Work& work,
 }
 
 SystemPlan SystemTuner::plan_for_time(const std::vector<Resources>& all, std::int32_t number) const {
-  const Work& work = works_[static_cast<std::size_t>(number)];
+  const WorkloadClass& workload = workloads_[static_cast<std::size_t>(number)];
   std::map<int, std::vector<Resources>> by_cores;
   for (const auto& system : all) by_cores[system.cores].push_back(system);
-  SystemPlan plan{{}, work.reused() ? Phase::reusing : Phase::settled, number};
+  SystemPlan plan{{}, workload.reused() ? Phase::reusing : Phase::settled, number};
   for (const auto& [cores, systems] : by_cores) {
-    const auto [system, cost] = quickest(work, systems);
+    const auto [system, cost] = quickest(workload, systems);
     plan.options.push_back({system, cost.seconds});
     // What an earlier job did not measure is predicted from what it did.
-    if (!cost.measured && !work.reused()) plan.phase = Phase::probing;
+    if (!cost.measured && !workload.reused()) plan.phase = Phase::probing;
   }
   return plan;
 }
@@ -220,36 +221,36 @@ double SystemTuner::cost(const Cost& of) const {
 // What an epoch costs falls and then rises as a GPU is given fewer watts, or a lower clock: once the one
 // above was clearly dearer than a higher one, lower ones are not worth a look. `higher`: from the highest
 // down.
-bool SystemTuner::clearly_rising(const Work& work, const std::vector<Resources>& higher) const {
+bool SystemTuner::clearly_rising(const WorkloadClass& workload, const std::vector<Resources>& higher) const {
   std::optional<double> least, nearest;
   for (const auto& system : higher) {
-    if (!work.measured(system)) continue;
-    nearest = cost(work.cost(system, warmth()));
+    if (!workload.measured(system)) continue;
+    nearest = cost(workload.cost(system, warmth()));
     least = std::min(least.value_or(*nearest), *nearest);
   }
   return nearest && *nearest > kClearlyDearer * *least;
 }
 
-bool SystemTuner::past_the_best(const Work& work, const Resources& system) const {
+bool SystemTuner::past_the_best(const WorkloadClass& workload, const Resources& system) const {
   std::vector<Resources> watts, clocks;
   for (auto power = space_.gpu_power.rbegin(); power != space_.gpu_power.rend(); ++power)
     if (*power > system.gpu_power.value) watts.emplace_back(system).gpu_power.value = *power;
   for (auto clock = space_.gpu_clock.rbegin(); clock != space_.gpu_clock.rend(); ++clock)
     if (*clock > system.gpu_clock) clocks.emplace_back(system).gpu_clock = *clock;
-  return clearly_rising(work, watts) || clearly_rising(work, clocks);
+  return clearly_rising(workload, watts) || clearly_rising(workload, clocks);
 }
 
 SystemPlan SystemTuner::plan_for_energy(const std::vector<Resources>& all, std::int32_t number) const {
-  const Work& work = works_[static_cast<std::size_t>(number)];
+  const WorkloadClass& workload = workloads_[static_cast<std::size_t>(number)];
   std::vector<Bytes> memories = space_.memory;
-  const Bytes memory = memory_for(&work, memories);
+  const Bytes memory = memory_for(&workload, memories);
   std::optional<Option> best, unknown;
   double best_cost = 0;
   for (const auto& system : all) {
     if (system.memory != memory) continue;
-    const Cost of = work.cost(system, warmth());
-    if (work.epochs(system) < job_.warm_repetitions.value_or(1)) {
-      if (!job_.warm_repetitions && past_the_best(work, system)) continue;
+    const Cost of = workload.cost(system, warmth());
+    if (workload.epochs(system) < job_.warm_repetitions.value_or(1)) {
+      if (!job_.warm_repetitions && past_the_best(workload, system)) continue;
       // In the order of the grid; the ones that look quickest first when there are many.
       if (!unknown || (all.size() > 16 && of.seconds < unknown->seconds))
         unknown = Option{system, of.seconds};
@@ -258,77 +259,77 @@ SystemPlan SystemTuner::plan_for_energy(const std::vector<Resources>& all, std::
       best_cost = cost(of);
     }
   }
-  if (unknown) return {{*unknown}, Phase::probing, number, worth_slicing(work)};
+  if (unknown) return {{*unknown}, Phase::probing, number, worth_slicing(workload)};
   if (!best) return {{{all.front(), 1.0}}, Phase::settled, number};
-  return {{*best}, work.reused() ? Phase::reusing : Phase::settled, number};
+  return {{*best}, workload.reused() ? Phase::reusing : Phase::settled, number};
 }
 
 // Where a slice is a small part of an epoch; shorter epochs are probed one by one.
-bool SystemTuner::worth_slicing(const Work& work) const {
+bool SystemTuner::worth_slicing(const WorkloadClass& workload) const {
   const bool settings = space_.gpu_power.size() > 1 || space_.gpu_clock.size() > 1;
-  return settings && !job_.warm_repetitions && work.cost(reference_, warmth()).seconds > kLongEpoch;
+  return settings && !job_.warm_repetitions && workload.cost(reference_, warmth()).seconds > kLongEpoch;
 }
 
 void SystemTuner::saw(const TaskView& task, const SliceEnded& slice) {
-  const std::int32_t work = work_of(task.id);
-  if (work < 0 || slice.share <= 0) return;
+  const std::int32_t workload = workload_of(task.id);
+  if (workload < 0 || slice.share <= 0) return;
   EpochRecord whole{.seconds = slice.seconds / slice.share};
   if (slice.energy) whole.energy = Energy{slice.energy->joules / slice.share, slice.energy->source};
   whole.granted = task.granted;
-  if (works_[static_cast<std::size_t>(work)].add(whole, false)) ++shifts_;
+  if (workloads_[static_cast<std::size_t>(workload)].add(whole, false)) ++shifts_;
 }
 
 std::optional<SlicePlan> SystemTuner::retune(const TaskView& task, const Values& hyper) const {
-  const std::int32_t work = work_of(task.id);
-  if (work < 0 || !task.slices) return std::nullopt;
+  const std::int32_t workload = workload_of(task.id);
+  if (workload < 0 || !task.slices) return std::nullopt;
   // Only what can be changed while the program computes.
   std::vector<Resources> within;
   for (Resources system : configurations(hyper)) {
     Resources now = system;
     now.gpu_power = task.granted.gpu_power, now.gpu_clock = task.granted.gpu_clock;
-    if (same_pace(now, task.granted)) within.push_back(system);
+    if (same_speed(now, task.granted)) within.push_back(system);
   }
   if (within.empty()) return std::nullopt;
-  const auto plan = plan_for_energy(within, work);
+  const auto plan = plan_for_energy(within, workload);
   const bool more = plan.phase == Phase::probing;
   const Resources& next = plan.options.front().resources;
-  if (more && same_pace(next, task.granted)) return std::nullopt;
+  if (more && same_speed(next, task.granted)) return std::nullopt;
   return SlicePlan{next, more};
 }
 
 // The work this profile belongs to: one of this job's, one like an earlier job's, or a new one.
 std::int32_t SystemTuner::classify(const EpochRecord& record, double batch) {
-  Work fresh(batch, record.granted);
+  WorkloadClass fresh(batch, record.granted);
   fresh.add(record, true);
-  const KnownWork seen = fresh.profile(machine_);
-  std::vector<KnownWork> mine;
-  for (const auto& work : works_) mine.push_back(work.profile(machine_));
+  const KnownWorkload seen = fresh.profile(machine_);
+  std::vector<KnownWorkload> mine;
+  for (const auto& workload : workloads_) mine.push_back(workload.profile(machine_));
   if (const auto match = make_similarity("nearest", mine)->find(seen); match && match->alike())
     return static_cast<std::int32_t>(match->known);
-  works_.emplace_back(batch, record.granted);
-  return static_cast<std::int32_t>(works_.size() - 1);
+  workloads_.emplace_back(batch, record.granted);
+  return static_cast<std::int32_t>(workloads_.size() - 1);
 }
 
 void SystemTuner::ended(const TaskView& task, const Values& hyper) {
   const EpochRecord& record = task.epochs.back();
-  const bool known_before = work_of_.contains(task.id);
+  const bool known_before = workload_of_.contains(task.id);
   if (!known_before) {
-    work_of_[task.id] = classify(record, batch_of(hyper));
-    ++works_[static_cast<std::size_t>(work_of_[task.id])].trials;
+    workload_of_[task.id] = classify(record, batch_of(hyper));
+    ++workloads_[static_cast<std::size_t>(workload_of_[task.id])].trials;
   }
-  Work& work = works_[static_cast<std::size_t>(work_of_[task.id])];
-  const bool first = work.trials == 1 && !known_before;
+  WorkloadClass& workload = workloads_[static_cast<std::size_t>(workload_of_[task.id])];
+  const bool first = workload.trials == 1 && !known_before;
   if (record.mixed) return;  // its slices were seen one by one
-  if (work.add(record, first_of_process(task, task.epochs.size() - 1))) ++shifts_;
+  if (workload.add(record, first_of_process(task, task.epochs.size() - 1))) ++shifts_;
   if (!first) return;
-  if (const auto match = known_works_->find(work.profile(machine_)); match && match->alike())
-    work.adopt(known_[match->known]);
+  if (const auto match = known_works_->find(workload.profile(machine_)); match && match->alike())
+    workload.adopt(known_[match->known]);
 }
 
-std::vector<KnownWork> SystemTuner::learned() const {
-  std::vector<KnownWork> out;
-  for (const auto& work : works_)
-    if (auto known = work.known(machine_)) out.push_back(std::move(*known));
+std::vector<KnownWorkload> SystemTuner::learned() const {
+  std::vector<KnownWorkload> out;
+  for (const auto& workload : workloads_)
+    if (auto known = workload.known(machine_)) out.push_back(std::move(*known));
   return out;
 }
 

@@ -1,9 +1,10 @@
 // Tunes system parameters inside the epochs of a job's trials: PipeTune's Algorithm 1, and past it.
 //
 // A trial's first epoch runs in the reference configuration (fewest cores, most memory, full speed) and is
-// its profile. Then, in this order: a work of this job is alike: join it. An earlier job's work is alike,
-// within the limit: reuse what was measured there. Else it is a new work, to be probed. New trials are
-// presumed to be like the work of their batch size that has most trials, and skip the profiling.
+// its profile. Then, in this order: a workload class of this job is alike: join it. An earlier job's workload
+// class is alike, within the limit: reuse what was measured there. Else it is a new workload class, to be
+// probed. New trials are presumed to be like the workload class of their batch size that has most trials, and
+// skip the profiling.
 //
 // Where only time counts, cores are left to the allocator: every core count is an option with its expected
 // time, so that a configuration is probed when cores would idle otherwise: probing never makes a trial wait.
@@ -15,7 +16,7 @@
 // GPU settings are probed on slices of an epoch where epochs are long and the program tells its progress (as
 // Zeus does): a slice is a part of an epoch in one configuration, scaled up.
 //
-// When the machine's load shifts, a work forgets and is probed again. One owner; pure.
+// When the machine's load shifts, a workload class forgets and is probed again. One owner; pure.
 #pragma once
 
 #include <map>
@@ -25,14 +26,14 @@
 #include "event/view.h"
 #include "spec/tune_job.h"
 #include "tune/similarity.h"
-#include "tune/works.h"
+#include "tune/workload_class.h"
 
 namespace tandem::tune {
 
 struct SystemPlan {
   std::vector<Option> options;  // empty: no configuration satisfies the constraints
   Phase phase = Phase::none;
-  std::int32_t work = -1;
+  std::int32_t workload = -1;
   bool slices = false;  // GPU settings shall be tried on parts of the epoch: it is long
 };
 
@@ -44,7 +45,7 @@ struct SlicePlan {
 
 class SystemTuner {
  public:
-  SystemTuner(const spec::TuneJob&, const NodeView&, std::vector<KnownWork> known);
+  SystemTuner(const spec::TuneJob&, const NodeView&, std::vector<KnownWorkload> known);
 
   // What a second costs from now on, where energy and time are weighed (goals.h).
   void set_time_price(Watts price) { time_price_ = price; }
@@ -58,26 +59,26 @@ class SystemTuner {
   // What its GPUs shall be set to for the next part; none: nothing changes.
   std::optional<SlicePlan> retune(const TaskView&, const Values& hyper) const;
 
-  // History: the trial was taken to be of this work; -1: it was not known.
-  void assign(TaskId, std::int32_t work);
+  // History: the trial was taken to be of this workload class; -1: it was not known.
+  void assign(TaskId, std::int32_t workload);
 
-  std::int32_t work_of(TaskId) const;  // -1: not known
+  std::int32_t workload_of(TaskId) const;  // -1: not known
   int shifts() const { return shifts_; }
-  std::vector<KnownWork> learned() const;
+  std::vector<KnownWorkload> learned() const;
 
  private:
   std::vector<Resources> configurations(const Values& hyper) const;
-  Bytes memory_for(const Work*, const std::vector<Bytes>& choices) const;
+  Bytes memory_for(const WorkloadClass*, const std::vector<Bytes>& choices) const;
   std::int32_t classify(const EpochRecord&, double batch);
   std::int32_t presumed(double batch) const;
-  SystemPlan plan_for_time(const std::vector<Resources>&, std::int32_t work) const;
-  std::pair<Resources, Cost> quickest(const Work&, const std::vector<Resources>&) const;
-  bool worth_slicing(const Work&) const;
-  bool clearly_rising(const Work&, const std::vector<Resources>& higher) const;
-  bool past_the_best(const Work&, const Resources&) const;
+  SystemPlan plan_for_time(const std::vector<Resources>&, std::int32_t workload) const;
+  std::pair<Resources, Cost> quickest(const WorkloadClass&, const std::vector<Resources>&) const;
+  bool worth_slicing(const WorkloadClass&) const;
+  bool clearly_rising(const WorkloadClass&, const std::vector<Resources>& higher) const;
+  bool past_the_best(const WorkloadClass&, const Resources&) const;
   double warmth() const;
-  Cost expected(const Work&, const Resources&) const;
-  SystemPlan plan_for_energy(const std::vector<Resources>&, std::int32_t work) const;  // and for warming
+  Cost expected(const WorkloadClass&, const Resources&) const;
+  SystemPlan plan_for_energy(const std::vector<Resources>&, std::int32_t workload) const;  // and for warming
   double cost(const Cost&) const;
 
   spec::TuneJob job_;
@@ -86,10 +87,10 @@ class SystemTuner {
   Resources reference_;
   bool energy_counts_ = false, time_counts_ = false;
   Watts time_price_;
-  std::vector<KnownWork> known_;
+  std::vector<KnownWorkload> known_;
   std::unique_ptr<Similarity> known_works_;
-  std::vector<Work> works_;
-  std::map<TaskId, std::int32_t> work_of_;
+  std::vector<WorkloadClass> workloads_;
+  std::map<TaskId, std::int32_t> workload_of_;
   int shifts_ = 0;
 };
 

@@ -54,7 +54,7 @@ class GpuTunerTest : public testing::Test {
 
   spec::TuneJob job_;
   NodeView node_;
-  std::vector<KnownWork> known_, learned_;
+  std::vector<KnownWorkload> known_, learned_;
   std::vector<Phase> phases_;
   Metrics on_gpus_;  // of the profile
 };
@@ -124,12 +124,12 @@ TEST_F(GpuTunerTest, ClocksBelowOneThatWasClearlyDearerAreNotTried) {
 // A GPU draws little while its program loads: counted with training, the first epoch would look cheap, and
 // the setting it ran in would win.
 TEST_F(GpuTunerTest, WhatStartingUpTookIsNotTheFirstSettingsCost) {
-  Work work(0, {.gpus = 1});
+  WorkloadClass workload(0, {.gpus = 1});
   EpochRecord first{.epoch = 1, .attempt = 1, .seconds = {10}};
   first.startup = Seconds{9}, first.startup_energy = Joules{900}, first.energy = Energy{Joules{1400}, "nvml"};
   first.granted = {.gpus = 1};
-  work.add(first, true);
-  EXPECT_DOUBLE_EQ(*work.cost({.gpus = 1}).joules, 500);
+  workload.add(first, true);
+  EXPECT_DOUBLE_EQ(*workload.cost({.gpus = 1}).joules, 500);
 }
 
 TEST_F(GpuTunerTest, WhatMayNotBeSetIsLeftAsItIs) {

@@ -85,7 +85,8 @@ std::optional<std::string> TuneController::save(const View& view) const {
   const auto alive = [&](TaskId task) { return view.tasks[static_cast<std::size_t>(task)].alive; };
   for (const auto& [id, tuning] : jobs_) {
     const auto& job = view.jobs[static_cast<std::size_t>(id)];
-    if (job.state == JobState::running || std::any_of(job.tasks.begin(), job.tasks.end(), alive)) return std::nullopt;
+    if (job.state == JobState::running || std::any_of(job.tasks.begin(), job.tasks.end(), alive))
+      return std::nullopt;
   }
   return "";
 }

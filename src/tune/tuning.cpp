@@ -67,7 +67,9 @@ spec::Space search_space(const spec::TuneJob& job, const NodeView& node) {
 }
 
 Tuning::Tuning(JobId id, const View& view)
-    : id_(id), job_(*view.jobs[static_cast<std::size_t>(id)].as<spec::TuneJob>()), known_(view.known.values()) {
+    : id_(id),
+      job_(*view.jobs[static_cast<std::size_t>(id)].as<spec::TuneJob>()),
+      known_(view.known.values()) {
   if (view.nodes.empty()) throw UserError("there is no machine to tune on");
   // Of several nodes the largest sets what a trial may be given.
   node_ = *std::max_element(view.nodes.begin(), view.nodes.end(), [](const NodeView& a, const NodeView& b) {
@@ -157,7 +159,7 @@ Request Tuning::request(const View& view, const Trial& trial) {
     auto plan = tuner_->plan(trial.task, part.hyper);
     request.options = std::move(plan.options);
     request.phase = plan.phase;
-    request.work = plan.work;
+    request.workload = plan.workload;
     request.slices = plan.slices;
     if (!request.options.empty()) request.wanted = request.options.front().resources;
   } else {
@@ -212,16 +214,16 @@ void Tuning::epoch_ended(const View& view, const EpochEnded& e, std::vector<Deci
   note_success(*trial, e.epoch, *values);
   const auto verdict =
       searcher_->tell(trial->ask.trial, e.epoch, losses(job_, *values, task, task.epochs.size() - 1));
-  const std::int32_t work = tuner_ ? tuner_->work_of(e.task) : -1;
+  const std::int32_t workload = tuner_ ? tuner_->workload_of(e.task) : -1;
   if (verdict == search::Verdict::go_on) {
     out.push_back(request(view, *trial));
   } else if (verdict == search::Verdict::hold) {
     trial->state = State::held;
-    out.push_back(Hold{e.task, e.attempt, work});
+    out.push_back(Hold{e.task, e.attempt, workload});
   } else {
     trial->state = State::over;
     const bool complete = e.epoch >= job_.search.max_epochs;
-    out.push_back(Release{e.task, complete ? "it has run all its epochs" : "others do better", work});
+    out.push_back(Release{e.task, complete ? "it has run all its epochs" : "others do better", workload});
   }
   go_on(view, out);
 }
@@ -452,7 +454,7 @@ Joules Tuning::cost_so_far(const View& view) const {
 
 void Tuning::finish(JobState state, std::string reason, std::vector<DecisionBody>& out) {
   if (tuner_ && state == JobState::finished)
-    for (auto& work : tuner_->learned()) out.push_back(Learn{id_, std::move(work)});
+    for (auto& workload : tuner_->learned()) out.push_back(Learn{id_, std::move(workload)});
   out.push_back(FinishJob{id_, state, std::move(reason)});
 }
 

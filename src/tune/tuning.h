@@ -75,7 +75,7 @@ class Tuning {
   std::unique_ptr<SystemTuner> tuner_;  // pipelined only
   std::vector<Trial> trials_;
   std::map<TaskId, std::size_t> by_task_;
-  std::vector<KnownWork> known_;
+  std::vector<KnownWorkload> known_;
   Joules spent_;
   std::optional<double> best_main_;
   bool any_success_ = false;

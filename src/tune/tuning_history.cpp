@@ -84,7 +84,7 @@ void Tuning::remember_request(const Request& request) {
     trials_.push_back({{.trial = id}, request.task, State::held});
     trial = &trials_.back();
   }
-  if (tuner_) tuner_->assign(request.task, request.work);
+  if (tuner_) tuner_->assign(request.task, request.workload);
   if (trial->state != State::held) return;  // it goes on, or is tried again
   trial->ask.point = request.trial->point;
   trial->ask.until = request.trial->until;

@@ -16,8 +16,8 @@
 #include "runtime/local/world.h"
 #include "runtime/slurm/cluster_testing.h"
 #include "runtime/slurm/world.h"
-#include "sim/programs_testing.h"
-#include "sim/world.h"
+#include "sim/world/programs_testing.h"
+#include "sim/world/world.h"
 
 namespace tandem {
 

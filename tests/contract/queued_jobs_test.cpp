@@ -7,7 +7,7 @@
 
 #include "control/loop.h"
 #include "control/memory_journal.h"
-#include "place/scheduler.h"
+#include "place/engine/scheduler.h"
 #include "tests/contract/candidates_testing.h"
 #include "tune/train.h"
 #include "tune/tune.h"

@@ -9,11 +9,11 @@
 
 #include "control/loop.h"
 #include "control/memory_journal.h"
-#include "place/scheduler.h"
+#include "place/engine/scheduler.h"
 #include "platform/temporary.h"
 #include "runtime/local/world.h"
-#include "sim/programs_declared.h"
-#include "sim/world.h"
+#include "sim/world/programs_declared.h"
+#include "sim/world/world.h"
 #include "tune/train.h"
 
 namespace tandem {
@@ -21,26 +21,26 @@ namespace {
 
 struct Kind {
   std::string name;
-  double pace, idle, busy;
+  double speed_factor, idle, busy;
 };
 const std::vector<Kind> kNodes{{"quick", 1, 50, 250}, {"thrifty-1", 0.5, 5, 15}, {"thrifty-2", 0.5, 5, 15}};
 
 NodeTraits traits_of(const Kind& kind) {
   NodeTraits out;
-  out.pace = kind.pace, out.idle = Watts{kind.idle}, out.busy = Watts{kind.busy};
+  out.speed_factor = kind.speed_factor, out.idle = Watts{kind.idle}, out.busy = Watts{kind.busy};
   return out;
 }
 std::string type_of(const Kind& kind) {
   return kind.name.substr(0, kind.name.find('-'));
 }
 
-struct Wish {
+struct Requirements {
   double at, seconds, weight;
   int cores;
 };
-const std::vector<Wish> kJobs{{1, 5.25, 1, 2},   {2, 3.75, 1, 2},  {3, 2.2, 0, 2},    {4, 9, 1, 2},
-                              {6, 2.5, 1, 1},    {13, 3.3, 0, 2},  {15, 1.2, 0.5, 1}, {18, 2.4, 0.2, 2},
-                              {18.3, 1.1, 1, 1}, {18.6, 7, 0.4, 2}};
+const std::vector<Requirements> kJobs{
+    {1, 5.25, 1, 2}, {2, 3.75, 1, 2},   {3, 2.2, 0, 2},    {4, 9, 1, 2},      {6, 2.5, 1, 1},
+    {13, 3.3, 0, 2}, {15, 1.2, 0.5, 1}, {18, 2.4, 0.2, 2}, {18.3, 1.1, 1, 1}, {18.6, 7, 0.4, 2}};
 
 spec::TrainJob job_of(std::size_t index, const std::filesystem::path& gates) {
   spec::TrainJob job;

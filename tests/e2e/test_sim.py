@@ -120,7 +120,7 @@ class Pictures(Case):
 
 
 class Replaying(Case):
-    def test_a_run_is_foretold_with_its_error(self):
+    def test_a_run_is_predicted_with_its_error(self):
         run = self.json("train", ROOT / "examples/shell-script.yaml")["run"]
         done = self.tandem("sim", "--replay", run)
         self.assertRegex(done.stdout, r"replayed: .*, measured .*, error [0-9.]+ %")

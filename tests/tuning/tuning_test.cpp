@@ -6,7 +6,7 @@
 
 #include "control/loop.h"
 #include "control/memory_journal.h"
-#include "place/malleable.h"
+#include "place/engine/malleable.h"
 #include "search/pareto.h"
 #include "tests/tuning/toy_world.h"
 #include "tune/fixed_default.h"
@@ -68,7 +68,7 @@ toy::Behaviour well() {
 
 struct Played {
   explicit Played(const spec::TuneJob& job, Resources capacity = {4, 16 * kGiB, 1.0},
-                  toy::Behaviour does = well(), std::vector<KnownWork> known = {})
+                  toy::Behaviour does = well(), std::vector<KnownWorkload> known = {})
       : world(capacity, std::move(does)), loop({world, journal}, policies()) {
     loop.open();
     loop.submit(job, KnowledgeArrived{"test", std::move(known)});
@@ -76,11 +76,11 @@ struct Played {
   }
   tune::Outcome outcome() const { return tune::outcome(loop.view(), 0); }
   const JobView& job() const { return loop.view().jobs.front(); }
-  std::vector<KnownWork> learned() const {
-    std::vector<KnownWork> out;
+  std::vector<KnownWorkload> learned() const {
+    std::vector<KnownWorkload> out;
     for (const auto& entry : journal.entries())
       for (const auto& decision : entry.decisions)
-        if (const auto* learn = std::get_if<Learn>(&decision.body)) out.push_back(learn->work);
+        if (const auto* learn = std::get_if<Learn>(&decision.body)) out.push_back(learn->workload);
     return out;
   }
 
@@ -323,7 +323,7 @@ TEST(Tuning, SlowFirstEpochsNeitherHideKnownWorkNorFoolTheChoiceOfCores) {
   EXPECT_LE(second.job().active.value, 1.01 * first.job().active.value);
   for (const auto& run : {first.outcome(), second.outcome()}) {
     const auto& best = run.trials[*run.best];
-    for (const auto& config : run.best_work)
+    for (const auto& config : run.best_workload)
       EXPECT_NEAR(config.seconds, does.seconds(best.hyper, config.system), 0.02 * config.seconds);
   }
 }
@@ -373,7 +373,7 @@ TEST(Tuning, EnergyAsAGoalProbesEveryConfigurationAndSettlesOnTheCheapest) {
   auto does = well();
   Played run(job, {4, 16 * kGiB, 1.0}, does);
   const auto found = run.outcome();
-  ASSERT_EQ(found.best_work.size(), 6u) << "all of cores × speed";
+  ASSERT_EQ(found.best_workload.size(), 6u) << "all of cores × speed";
   EXPECT_EQ(found.best_system.cores, 1) << "the toy's joules are core-seconds";
   const std::vector<search::Losses> front = [&] {
     std::vector<search::Losses> out;
@@ -400,7 +400,7 @@ TEST(Tuning, TheWeightsOfCostDecideTheConfiguration) {
     Played run(job, {4, 16 * kGiB, 1.0}, well());
     ASSERT_EQ(run.job().state, JobState::finished) << run.job().reason;
     const auto found = run.outcome();
-    ASSERT_EQ(found.best_work.size(), 3u);
+    ASSERT_EQ(found.best_workload.size(), 3u);
     EXPECT_TRUE(found.price.seen) << "the toy's node does not say what it draws";
     EXPECT_NEAR(found.price.watts.value, 40, 1e-9) << "ten watts a core";
     std::map<int, double> costs;
@@ -435,8 +435,8 @@ TEST(Tuning, ConfigurationsAreRankedByEnergyAndTime) {
   job.system.cores = {1, 2, 4};
   job.system.speed = {0.5, 1.0};
   const auto found = Played(job, {4, 16 * kGiB, 1.0}, well()).outcome();
-  ASSERT_EQ(found.best_work.size(), 6u);
-  for (const auto& config : found.best_work)
+  ASSERT_EQ(found.best_workload.size(), 6u);
+  for (const auto& config : found.best_workload)
     EXPECT_EQ(config.rank == 0, config.system.speed == 1.0)
         << config.system.cores << " cores: the toy draws the same power at half the speed, for twice as long";
 }

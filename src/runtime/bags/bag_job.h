@@ -1,8 +1,9 @@
 // A bag of tasks as a program of its own: `tandem-bag` runs some of a job's tasks, on so many threads.
 //
-// The one who serves jobs decides which tasks are run (place/dias_job.h's dropper) and how fast; the program
-// only works. Its tasks are taken in order by whichever thread is free; then the counts are put together and
-// written. Killed at any moment it leaves nothing but a result without its end, which nobody reads.
+// The one who serves jobs decides which tasks are run (place/dias/dias_job.h's dropper) and how fast; the
+// program only works. Its tasks are taken in order by whichever thread is free; then the counts are put
+// together and written. Killed at any moment it leaves nothing but a result without its end, which nobody
+// reads.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,8 @@
 // DiAS' priority buffers: who is served next, and whether an arrival sends away who is being served.
 //
 // A buffer a class, the first class the highest; within one, first come, first served. One who was sent away
-// goes back to the head of his buffer. The same rules as the simulated server's (sim/dias_server.h). Pure.
+// goes back to the head of his buffer. The same rules as the simulated server's (sim/dias/dias_server.h).
+// Pure.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "stats/priority_model.h"
+#include "stats/queues/priority_model.h"
 
 namespace tandem::bags {
 

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/files.h"
-#include "place/dias_job.h"
+#include "place/dias/dias_job.h"
 #include "platform/process.h"
 #include "runtime/bags/buffers.h"
 #include "runtime/bags/sprinter.h"

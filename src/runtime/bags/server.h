@@ -18,9 +18,9 @@
 
 #include "base/units.h"
 #include "control/ports.h"
-#include "place/dias_sprint.h"
+#include "place/dias/dias_sprint.h"
 #include "runtime/bags/speed.h"
-#include "stats/priority_model.h"
+#include "stats/queues/priority_model.h"
 
 namespace tandem::bags {
 

@@ -11,7 +11,7 @@
 #include <fstream>
 
 #include "base/error.h"
-#include "place/dias_job.h"
+#include "place/dias/dias_job.h"
 #include "platform/process.h"
 #include "platform/temporary.h"
 #include "runtime/bags/bag_job.h"

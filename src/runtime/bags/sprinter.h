@@ -1,15 +1,15 @@
 // DiAS' sprinter for jobs whose length is not known: when a job sprints, as time goes by.
 //
 // A job that has run for its class's timeout sprints until its end, or until the budget for it
-// (place/dias_sprint.h) is used up; then it goes on at the base speed to its end, as in the simulator. The
-// budget is asked for slices, since nobody knows how long the job will need it: at most one slice is paid for
-// and not used, and the next job that sprints in that time has it. Pure: times are told to it, and never go
-// back. One owner.
+// (place/dias/dias_sprint.h) is used up; then it goes on at the base speed to its end, as in the simulator.
+// The budget is asked for slices, since nobody knows how long the job will need it: at most one slice is paid
+// for and not used, and the next job that sprints in that time has it. Pure: times are told to it, and never
+// go back. One owner.
 #pragma once
 
 #include <optional>
 
-#include "place/dias_sprint.h"
+#include "place/dias/dias_sprint.h"
 
 namespace tandem::bags {
 

@@ -7,7 +7,7 @@
 
 #include "control/loop.h"
 #include "control/memory_journal.h"
-#include "place/malleable.h"
+#include "place/engine/malleable.h"
 #include "platform/temporary.h"
 #include "runtime/local/world.h"
 #include "tune/train.h"

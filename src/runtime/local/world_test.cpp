@@ -11,7 +11,7 @@
 
 #include "control/loop.h"
 #include "control/memory_journal.h"
-#include "place/malleable.h"
+#include "place/engine/malleable.h"
 #include "platform/temporary.h"
 #include "tune/train.h"
 

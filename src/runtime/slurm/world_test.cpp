@@ -10,7 +10,7 @@
 
 #include "control/loop.h"
 #include "control/memory_journal.h"
-#include "place/malleable.h"
+#include "place/engine/malleable.h"
 #include "platform/temporary.h"
 #include "runtime/slurm/agent.h"
 #include "runtime/slurm/cluster_testing.h"

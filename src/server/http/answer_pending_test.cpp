@@ -46,7 +46,9 @@ TEST(AnswerPending, ReadersAnswerWhileTheOwnerIsBusyAndChangesWaitForIt) {
     options.wake = owner.wake();
     options.readers = 2;
     routes.add("GET", "/v1/read", Need::read, [](const Request&) { return json_response({{"read", true}}); });
-    routes.add("GET", "/v1/changed", Need::change, [](const Request&) { return json_response({{"done", 1}}); });
+    routes.add("GET", "/v1/changed", Need::change, [](const Request&) {
+      return json_response({{"done", 1}});
+    });
   });
   for (int i = 0; i < 20; ++i)  // nobody calls answer_pending()
     EXPECT_EQ(HttpClient(i % 2 ? rig.tcp() : rig.socket()).get("/v1/read").body, "{\"read\":true}\n");

@@ -67,8 +67,8 @@ struct Hub {
   asio::io_context questions;         // used as a queue between two threads, run by answer_pending()
   asio::io_context reads;             // the same to readers, where there are some
   bool has_readers = false;
-  asio::io_context io;                // the server's thread
-  asio::steady_timer last_call{io};   // when stopping: who is still there is cut
+  asio::io_context io;                                          // the server's thread
+  asio::steady_timer last_call{io};                             // when stopping: who is still there is cut
   std::map<std::uint64_t, std::shared_ptr<Connection>> asking;  // by id: the owner's answer is to come
 };
 

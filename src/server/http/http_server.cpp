@@ -142,7 +142,8 @@ void HttpServer::Impl::read() {
     try {
       hub_.reads.run();
       return;
-    } catch (const std::exception& error) {  // no memory for an answer: its client is told that it took too long
+    } catch (
+        const std::exception& error) {  // no memory for an answer: its client is told that it took too long
       log_.error("an answer failed", {{"why", error.what()}});
     }
   }

@@ -83,9 +83,9 @@ void Listener::open_unix(mode_t mode) {
   draft.socket = address_.socket.string() + ".new";
   const auto where = socket_address(draft);
   std::string owner;
-  lock_ = platform::MachineLock::take(
-      fs::canonical(folder) / (address_.socket.filename().string() + ".lock"),
-      fmt::format("process {}", ::getpid()), &owner, "remove it, or choose another socket");
+  lock_ = platform::MachineLock::take(fs::canonical(folder) / (address_.socket.filename().string() + ".lock"),
+                                      fmt::format("process {}", ::getpid()), &owner,
+                                      "remove it, or choose another socket");
   if (!lock_) in_use(address_, owner);
   check_place(address_);
   descriptor_ = make_socket(AF_UNIX);

@@ -92,14 +92,23 @@ class Source:
                      for name in re.findall(r",\s*(k[A-Z]\w*)\s*=", line)}  # the further ones of a line
         self.own |= set(re.findall(r"^\s*#\s*define\s+(\w+)", code, re.M))
         self.own |= {name.split("::")[-1] for name in re.findall(r"^using\s+(?!namespace\b)([\w:]+)", code, re.M)}
-        if re.search(r"\busing (json = )?nlohmann::json;", code):
-            self.own.discard("json")  # the same name for the same type is no clash
+        # Another name for a type of elsewhere: the same name for the same type is no clash, nor is a qualified use of it.
+        self.aliases = {(new or target).split("::")[-1]: target
+                        for new, target in re.findall(r"\busing\s+(?:(\w+)\s*=\s*)?([\w:]+)\s*;", code)}
+        self.own -= set(self.aliases)
         self.own |= set(re.findall(r"^static\s+[^;{=(]*?(\w+)\s*[({=;]", code, re.M))
         included = [types_in(name) for name in re.findall(r'#\s*include\s*"([^"]+)"', text)]
-        self.words = set().union(*included) | set(re.findall(r"\b[A-Z]\w*", code)) | set(re.findall(r"(?<![\w.>:])([a-z]\w*)\(", code))
+        self.bare = set(re.findall(r"(?<![\w:])[A-Z]\w*", code)) | set(re.findall(r"(?<![\w.>:])([a-z]\w*)\(", code))
+        self.words = set().union(*included) | set(re.findall(r"\b[A-Z]\w*", code)) | self.bare
 
     def clashes(self, other):
-        return bool(self.own & other.own or self.own & other.words or other.own & self.words)
+        return bool(self.own & other.own or self.own & other.words or other.own & self.words or
+                    self.renames_for(other) or other.renames_for(self))
+
+    def renames_for(self, other):
+        """A name of ours that the other file uses, unqualified, for something else."""
+        return any(other.aliases[name] != target if name in other.aliases else name in other.own or name in other.bare
+                   for name, target in self.aliases.items())
 
 
 def grouped(sources, before, lines):

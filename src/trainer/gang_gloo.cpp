@@ -21,7 +21,7 @@ constexpr int kMostRanks = 65536;
 
 // gloo's exceptions end here.
 template <class Work>
-auto guarded(const char* what, const Work& work) {
+auto with_gloo_errors(const char* what, const Work& work) {
   try {
     return work();
   } catch (const c10::Error& error) {
@@ -34,7 +34,7 @@ auto guarded(const char* what, const Work& work) {
 class GlooGang final : public Gang {
  public:
   GlooGang(int rank, int size, const std::string& master, int port) : rank_(rank), size_(size) {
-    guarded("meeting the other processes of the gang", [&] {
+    with_gloo_errors("meeting the other processes of the gang", [&] {
       c10d::TCPStoreOptions meeting;
       meeting.port = static_cast<std::uint16_t>(port);
       meeting.isServer = rank == 0;
@@ -75,11 +75,11 @@ class GlooGang final : public Gang {
 
   void sum(torch::Tensor tensor) {
     std::vector<torch::Tensor> tensors{std::move(tensor)};
-    guarded(kLost, [&] { return group_->allreduce(tensors)->wait(); });
+    with_gloo_errors(kLost, [&] { return group_->allreduce(tensors)->wait(); });
   }
   void broadcast(torch::Tensor tensor) {
     std::vector<torch::Tensor> tensors{std::move(tensor)};
-    guarded(kLost, [&] { return group_->broadcast(tensors)->wait(); });
+    with_gloo_errors(kLost, [&] { return group_->broadcast(tensors)->wait(); });
   }
 
   int rank_, size_;

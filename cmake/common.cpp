@@ -1,0 +1,1 @@
+// Nothing: CMake wants a source beside precompiled headers (cmake/modules.cmake).

@@ -81,13 +81,13 @@ void check_objective(const Node* node, Objective& objective, Issues& issues) {
       issues.add(metric.at, path, quote(metric.text) + " is a goal already; each metric is given once");
   };
   std::size_t written = 0;
-  for (const char* key : {"maximise", "minimise"}) {
+  for (const std::string_view key : {"maximise", "maximize", "minimise", "minimize"}) {
     const Node* metrics = node->find(key);
     if (metrics == nullptr) continue;
     const std::string path = join_path("objective", key);
-    if (metrics->kind != Node::Kind::list) check(*metrics, path, key == std::string("maximise"));
+    if (metrics->kind != Node::Kind::list) check(*metrics, path, key.starts_with("max"));
     for (std::size_t i = 0; i < metrics->items.size(); ++i)
-      check(metrics->items[i], fmt::format("{}[{}]", path, i), key == std::string("maximise"));
+      check(metrics->items[i], fmt::format("{}[{}]", path, i), key.starts_with("max"));
     written += metrics->kind == Node::Kind::list ? metrics->items.size() : 1;
   }
   check_cost(cost, objective, issues);

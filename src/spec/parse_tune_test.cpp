@@ -246,6 +246,8 @@ TEST(ParseTune, ObjectivesHaveAMainGoal) {
   EXPECT_EQ(goals("{minimise: [train_time, energy], maximise: [a, b]}"),
             (Goals{{"a", true}, {"b", true}, {"train_time", false}, {"energy", false}}));
   EXPECT_EQ(good(kLenet + kRate + "objective: {minimise: loss, target: -3}").objective.target, -3.0);
+  EXPECT_EQ(goals("{minimize: [train_time], maximize: f1}"), (Goals{{"f1", true}, {"train_time", false}}))
+      << "both spellings";
   EXPECT_EQ(goals("{maximise: val/top-5 accuracy}"), (Goals{{"val/top-5 accuracy", true}}));
   const auto refuse = [](const std::string& written, const std::string& issue) {
     expect_issue(kLenet + kRate + "objective: " + written, issue);
@@ -253,7 +255,7 @@ TEST(ParseTune, ObjectivesHaveAMainGoal) {
   refuse("{}", "4:12: objective: say what is best, such as {maximise: accuracy}");
   refuse("{target: 0.9}", "4:12: objective: say what is best");
   refuse("{maximise: []}", "4:12: objective: say what is best");
-  refuse("accuracy", "4:12: objective: must be a map of keys and values (maximise, minimise, target, cost)");
+  refuse("accuracy", "4:12: objective: must be a map of keys and values (maximise, minimise, target, cost, maximize, minimize)");
   refuse("{maximise: 3}", "4:23: objective.maximise: must be a word, not '3'");
   refuse("{maximise: [a, [b]]}", "4:27: objective.maximise[1]: must be a word, not a list");
   refuse("{maximise: ''}", "4:23: objective.maximise: must name a metric");

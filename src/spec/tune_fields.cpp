@@ -1,5 +1,7 @@
 // The table of a tuning spec: the rows of a training spec, with domains where those have values, and how to
 // search.
+#include <utility>
+
 #include "spec/field.h"
 #include "spec/into.h"
 
@@ -77,8 +79,15 @@ Field weight(const char* name, const char* description, double CostWeights::*mem
           }};
 }
 
+// The same key in the spelling that most other tools use.
+Field spelled(Field field, const std::string& name) {
+  field.description = "as " + std::exchange(field.name, name);
+  field.otherwise = "nothing";
+  return field;
+}
+
 std::vector<Field> objective_fields() {
-  return {
+  std::vector<Field> out{
       {.name = "maximise",
        .type = Type::names,
        .description = "metrics the program reports; the first is the main goal",
@@ -104,6 +113,9 @@ std::vector<Field> objective_fields() {
        .fields = {weight("energy", "weight of the joules drawn", &CostWeights::energy),
                   weight("time", "weight of the training time", &CostWeights::time)}},
   };
+  out.push_back(spelled(out[0], "maximize"));
+  out.push_back(spelled(out[1], "minimize"));
+  return out;
 }
 
 std::vector<Field> budget_fields() {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "cli/command.h"
+#include "cli/output_file.h"
 
 namespace tandem::cli {
 namespace {
@@ -82,9 +83,7 @@ int knowledge(const KnowledgeOptions& options) {
   if (!options.imported.empty()) import_file(store, options.imported);
   const auto workloads = store.knowledge("", kEverything);
   if (!options.exported.empty()) {
-    std::ofstream out(options.exported);
-    out << all_json(workloads).dump(1) << "\n";
-    if (!out.flush()) throw SystemError("writing " + options.exported + " failed");
+    write_file(options.exported, all_json(workloads).dump(1) + "\n");
     std::cout << fmt::format("{} records written to {}\n", workloads.size(), options.exported);
   }
   options.json_result.write(all_json(workloads));

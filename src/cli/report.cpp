@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include "app/job_view.h"
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/output_file.h"
 #include "cli/session.h"
 #include "report/page.h"
 
@@ -50,10 +50,7 @@ void write_page(const std::string& file, const std::string& page) {
     std::cout << page << std::flush;
     return;
   }
-  std::ofstream out(file, std::ios::binary);
-  if (!out) throw UserError("cannot write " + file + ": is its folder there, and may you write to it?");
-  out << page << std::flush;
-  if (!out) throw_errno("writing " + file);
+  write_file(file, page);
 }
 
 void add_report(CLI::App& app, Action& action) {

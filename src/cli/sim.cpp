@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/output_file.h"
 #include "cli/sim_calibrate.h"
 #include "cli/sim_replay.h"
 #include "cli/sim_trace.h"
@@ -24,7 +24,6 @@
 #include "spec/parse_sim.h"
 
 namespace tandem::cli {
-namespace fs = std::filesystem;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -60,22 +59,8 @@ struct SimOptions {
 
 // ---- a spec ----
 
-// Known before anything slow is done.
-void require_folder_of(const std::string& file, const char* option) {
-  if (file.empty()) return;
-  if (file == "-") throw UserError(fmt::format("{} needs a file to write to; '-' is not one", option));
-  const fs::path folder = fs::path(file).parent_path();
-  if (!folder.empty() && !fs::is_directory(folder))
-    throw UserError(
-        fmt::format("{} {}: there is no folder {}; make it first", option, file, folder.string()));
-  if (fs::is_directory(file)) throw UserError(fmt::format("{} {} is a folder; give a file", option, file));
-}
-
-void write_file(const std::string& file, const std::string& text, const char* what, bool say) {
-  std::ofstream out(file, std::ios::binary);
-  if (!out) throw UserError("cannot write " + file + ": may you write there?");
-  out << text << std::flush;
-  if (!out) throw_errno("writing " + file);
+void write_and_say(const std::string& file, const std::string& text, const char* what, bool say) {
+  write_file(file, text);
   if (say) std::cout << fmt::format("{} ({}): {}\n", file, text_bytes(static_cast<Bytes>(text.size())), what);
 }
 
@@ -119,10 +104,10 @@ int simulate_spec(SpecOptions options, const CommonOptions& common, const JsonOp
   if (say) std::cout << sim_table(job, rows) << (options.sweep.empty() ? sim_details(rows) : "");
   if (say && (!options.timeline.empty() || !common.report.empty())) std::cout << "\n";
   if (!options.timeline.empty())
-    write_file(options.timeline, timeline_json(job, rows), "open it at ui.perfetto.dev or chrome://tracing",
-               say);
+    write_and_say(options.timeline, timeline_json(job, rows),
+                  "open it at ui.perfetto.dev or chrome://tracing", say);
   if (!common.report.empty())
-    write_file(common.report, sim_page(job, rows), "open it in a browser; it needs nothing else", say);
+    write_and_say(common.report, sim_page(job, rows), "open it in a browser; it needs nothing else", say);
   const bool none =
       std::all_of(rows.begin(), rows.end(), [](const SimRow& row) { return !row.error.empty(); });
   return none ? kAnswerIsNo : kDone;

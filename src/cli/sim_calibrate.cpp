@@ -1,12 +1,12 @@
 #include "cli/sim_calibrate.h"
 
 #include <fmt/format.h>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "app/calibration.h"
 #include "base/error.h"
+#include "cli/output_file.h"
 
 namespace tandem::cli {
 namespace {
@@ -34,9 +34,7 @@ int calibrate_machine(const StoreOption& where, const CalibrateOptions& options,
   as_json.write(calibration_json(calibrated));
   if (!as_json.alone()) std::cout << found_text(run, found, epochs);
   if (!options.output.empty()) {
-    std::ofstream out(options.output);
-    out << yaml << std::flush;
-    if (!out) throw_errno("writing " + options.output);
+    write_file(options.output, yaml);
     if (!as_json.alone())
       std::cout << "\ntry: " << own_command() << " sim " << options.output
                 << " --sweep batch=32,256 threads=" << (found.device.cores > 1 ? "1,2" : "1") << "\n";

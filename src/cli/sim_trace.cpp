@@ -1,10 +1,10 @@
 #include "cli/sim_trace.h"
 
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "cli/output_file.h"
 #include "report/trace_page.h"
 #include "report/trace_table.h"
 
@@ -51,9 +51,7 @@ int simulate_trace(const TraceOptions& options, const JsonOption& as_json) {
   as_json.write(trace_json(prepared, rows));
   if (!options.jobs.empty()) write_trace_jobs(options.jobs, prepared, rows);
   if (!options.report.empty()) {
-    std::ofstream out(options.report);
-    out << trace_page(prepared.trace, prepared.where, prepared.replay.input, rows) << std::flush;
-    if (!out) throw_errno("writing " + options.report);
+    write_file(options.report, trace_page(prepared.trace, prepared.where, prepared.replay.input, rows));
     std::cerr << "page: " << options.report << "\n";
   }
   return sim::waits_of(prepared.replay.input, rows.front().replayed).jobs > 0 ? kDone : kAnswerIsNo;

@@ -1,5 +1,5 @@
-// Precompiled for every module (cmake/modules.cmake): what nearly all of them include. Sources still include what they use;
-// the preset `dev` compiles them without this.
+// Precompiled for every module (cmake/modules.cmake): what nearly all of them include. Sources still include
+// what they use; the preset `dev` compiles them without this.
 #pragma once
 
 #include <fmt/format.h>

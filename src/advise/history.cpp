@@ -108,7 +108,7 @@ Columns::Columns(Of of, std::span<const PastRun* const> runs, int machine_cores)
     names_ = {"cores", "jobs", "nodes", "speed"};
   else
     names_ = {"epochs"};
-  if (of == Of::timing && machine_cores > 0) names_.push_back("crowd");
+  if (of == Of::timing && machine_cores > 0) names_.push_back("crowd");  // contention, as kept models call it
   for (const auto& [name, seen] : values) {
     const bool words = std::all_of(seen.begin(), seen.end(), [](const Value* v) { return is_word(*v); });
     const bool numbers = std::none_of(seen.begin(), seen.end(), [](const Value* v) { return is_word(*v); });

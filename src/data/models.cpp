@@ -156,7 +156,8 @@ Values with_defaults(const ModelEntry& entry, const Values& given) {
     }
     const auto result = checked(rule, found->second);
     if (const auto* issue = std::get_if<std::string>(&result))
-      issues.push_back(fmt::format("{} is {}, it {}", rule.name, printable(tandem::text(found->second), 80), *issue));
+      issues.push_back(
+          fmt::format("{} is {}, it {}", rule.name, printable(tandem::text(found->second), 80), *issue));
     else
       complete[rule.name] = std::get<Value>(result);
   }

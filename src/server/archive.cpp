@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/job_json.h"
-#include "place/placement_reason.h"
+#include "place/engine/placement_reason.h"
 
 namespace tandem::server {
 

@@ -15,7 +15,7 @@
 #include "app/runs.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "place/placement_reason.h"
+#include "place/engine/placement_reason.h"
 #include "platform/descriptor.h"
 #include "server/archive.h"
 #include "server/http/json_body.h"

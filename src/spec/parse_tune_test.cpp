@@ -255,7 +255,9 @@ TEST(ParseTune, ObjectivesHaveAMainGoal) {
   refuse("{}", "4:12: objective: say what is best, such as {maximise: accuracy}");
   refuse("{target: 0.9}", "4:12: objective: say what is best");
   refuse("{maximise: []}", "4:12: objective: say what is best");
-  refuse("accuracy", "4:12: objective: must be a map of keys and values (maximise, minimise, target, cost, maximize, minimize)");
+  refuse("accuracy",
+         "4:12: objective: must be a map of keys and values (maximise, minimise, target, cost, maximize, "
+         "minimize)");
   refuse("{maximise: 3}", "4:23: objective.maximise: must be a word, not '3'");
   refuse("{maximise: [a, [b]]}", "4:27: objective.maximise[1]: must be a word, not a list");
   refuse("{maximise: ''}", "4:23: objective.maximise: must name a metric");

@@ -1,4 +1,4 @@
-#include "place/placement_reason.h"
+#include "place/engine/placement_reason.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// Where a run is worked on: on this machine (concurrent jobs of an experiment sharing the cores), or on a Slurm
-// cluster.
+// Where a run is worked on: on this machine (concurrent jobs of an experiment sharing the cores), or on a
+// Slurm cluster.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

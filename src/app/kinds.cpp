@@ -109,7 +109,9 @@ nlohmann::json progress_json(const View& view, const JobView& job) {
   const Kind* kind = find_kind(spec::kind_of(job.spec));
   if (kind == nullptr) return nullptr;
   const auto at = kind->progress(view, job);
-  return {{"done", at.done}, {"of", at.of > 0 ? nlohmann::json(at.of) : nlohmann::json(nullptr)}, {"unit", at.unit}};
+  return {{"done", at.done},
+          {"of", at.of > 0 ? nlohmann::json(at.of) : nlohmann::json(nullptr)},
+          {"unit", at.unit}};
 }
 
 }  // namespace tandem::app

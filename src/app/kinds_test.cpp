@@ -10,7 +10,8 @@ namespace tandem::app {
 namespace {
 
 TEST(Kinds, EveryBuiltInOneHasARowAndAPolicyForEach) {
-  for (const spec::Job& job : {spec::Job(spec::TrainJob{}), spec::Job(spec::TuneJob{}), spec::Job(spec::Experiment{})}) {
+  for (const spec::Job& job :
+       {spec::Job(spec::TrainJob{}), spec::Job(spec::TuneJob{}), spec::Job(spec::Experiment{})}) {
     const auto& row = row_of(job);
     EXPECT_EQ(row.name, spec::kind_of(job));
     EXPECT_TRUE(row.parse && row.controller && row.results && row.progress);
@@ -47,7 +48,8 @@ TEST(Kinds, ProgressIsInWhatTheKindCounts) {
   EXPECT_EQ(progress_json(view, view.jobs[0]), (nlohmann::json{{"done", 4}, {"of", 9}, {"unit", "epochs"}}));
   view.jobs[0].spec = spec::TuneJob{};
   view.tasks[0].state = TaskState::ended;
-  EXPECT_EQ(progress_json(view, view.jobs[0]), (nlohmann::json{{"done", 1}, {"of", nullptr}, {"unit", "trials"}}));
+  EXPECT_EQ(progress_json(view, view.jobs[0]),
+            (nlohmann::json{{"done", 1}, {"of", nullptr}, {"unit", "trials"}}));
 }
 
 }  // namespace

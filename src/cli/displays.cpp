@@ -52,7 +52,8 @@ const Display& display_of(const std::string& kind) {
          return std::make_unique<CountingProgress>(name, run);
        },
        kPlots}};
-  const auto own = std::find_if(kDisplays.begin(), kDisplays.end(), [&](const auto& d) { return d.kind == kind; });
+  const auto own =
+      std::find_if(kDisplays.begin(), kDisplays.end(), [&](const auto& d) { return d.kind == kind; });
   return own != kDisplays.end() ? *own : kDisplays.back();
 }
 

@@ -1,5 +1,5 @@
-// How a run is shown while it goes and what is said after it, by the kind of its job (app/kinds.h). Kinds that are
-// not in the table here are shown by what their row counts.
+// How a run is shown while it goes and what is said after it, by the kind of its job (app/kinds.h). Kinds that
+// are not in the table here are shown by what their row counts.
 #pragma once
 
 #include <memory>

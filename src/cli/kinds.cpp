@@ -35,12 +35,14 @@ void add_kind_command(CLI::App& app, Action& action, const Kind& kind) {
   options->json.add_to(*command);
   options->data.add_to(*command);
   command
-      ->add_option("--world", options->where.world, "where it runs: local, this machine; slurm, a Slurm cluster")
+      ->add_option("--world", options->where.world,
+                   "where it runs: local, this machine; slurm, a Slurm cluster")
       ->check(CLI::IsMember({"local", "slurm"}))
       ->capture_default_str();
   command->add_option("--partition", options->where.partition, "of every Slurm job");
   command->add_flag("-q,--quiet", options->session.quiet, "no progress on standard error");
-  command->callback([&kind, options, &action] { action = [&kind, options] { return run_kind(kind, *options); }; });
+  command->callback(
+      [&kind, options, &action] { action = [&kind, options] { return run_kind(kind, *options); }; });
 }
 
 }  // namespace

@@ -189,7 +189,8 @@ int work(store::Store& store, const store::RunInfo& run, const spec::Job& job, c
 
 }  // namespace
 
-int run_new(store::Store& store, const spec::Job& job, const JsonOption& json, const SessionOptions& options) {
+int run_new(store::Store& store, const spec::Job& job, const JsonOption& json,
+            const SessionOptions& options) {
   require_dataset(spec::base_of(job));
   const Seconds now{static_cast<double>(::time(nullptr))};
   auto spec = spec::to_json(job);

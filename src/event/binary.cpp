@@ -63,7 +63,7 @@ struct Out {
   void put(Phase phase) { varint(static_cast<std::uint64_t>(phase)); }
   void put(JobState state) { varint(static_cast<std::uint64_t>(state)); }
   // In two places, as first written: a training job, or the base of a search or an experiment; and then the
-  // whole of that one. A kind of a later Tandem stands whole in the first place, where an older one refuses it.
+  // whole of that one. A custom job stands whole in the first place, where an older Tandem refuses it.
   void put(const spec::Job& job) {
     const bool custom = std::holds_alternative<spec::CustomJob>(job);
     const bool alone = custom || std::holds_alternative<spec::TrainJob>(job);

@@ -8,8 +8,8 @@
 #include "app/results.h"
 #include "report/html.h"
 #include "report/parts.h"
-#include "report/text_table.h"
 #include "report/result_table.h"
+#include "report/text_table.h"
 #include "report/tune_table.h"
 
 namespace tandem::report {
@@ -37,14 +37,16 @@ std::string time_of(const TaskView& task) {
 
 std::string progress_text(const View& view) {
   const auto at = app::row_of(view.jobs.front().spec).progress(view, view.jobs.front());
-  return at.of > 0 ? fmt::format("{} of {} {}", at.done, at.of, at.unit) : fmt::format("{} {}", at.done, at.unit);
+  return at.of > 0 ? fmt::format("{} of {} {}", at.done, at.of, at.unit)
+                   : fmt::format("{} {}", at.done, at.unit);
 }
 
 std::string any_table(const store::RunInfo& run, const View& view, const app::TaskFolders& folders,
                       const TableStyle& style) {
   std::string out = fmt::format("{} {}: {}{}\n\n", run.name, run.state, progress_text(view),
                                 run.reason.empty() ? "" : " (" + run.reason + ")");
-  for (const auto& [name, value] : plain_results(run, view, folders)) out += fmt::format("  {:<16} {}\n", name, value);
+  for (const auto& [name, value] : plain_results(run, view, folders))
+    out += fmt::format("  {:<16} {}\n", name, value);
   out += fmt::format("  {:<16} {}\n", "run", run.id);
   if (!style.details) return out;
   std::vector<std::vector<std::string>> rows{{"TASK", "STATE", "ATTEMPTS", "TIME"}};
@@ -70,9 +72,8 @@ std::vector<Drawing>& drawings() {
       {"train", "training run", train_table,
        [](const store::RunInfo&, const View& view) { return train_body(view); }},
       {"tune", "tuning run",
-       [](const store::RunInfo& run, const View& view, const app::TaskFolders& folders, const TableStyle& style) {
-         return tune_table(run, view, folders, style.details);
-       },
+       [](const store::RunInfo& run, const View& view, const app::TaskFolders& folders,
+          const TableStyle& style) { return tune_table(run, view, folders, style.details); },
        [](const store::RunInfo&, const View& view) { return tune_body(view); }},
       {"characterize", "experiment, run",
        [](const store::RunInfo& run, const View& view, const app::TaskFolders&, const TableStyle& style) {
@@ -87,7 +88,8 @@ std::vector<Drawing>& drawings() {
 Drawing drawing_of(const View& view) {
   if (view.jobs.empty()) return drawings().front();
   const auto& kind = spec::kind_of(view.jobs.front().spec);
-  const auto own = std::find_if(drawings().begin(), drawings().end(), [&](const auto& d) { return d.kind == kind; });
+  const auto own =
+      std::find_if(drawings().begin(), drawings().end(), [&](const auto& d) { return d.kind == kind; });
   return own != drawings().end() ? *own : Drawing{kind, kind + " run", any_table, any_body};
 }
 

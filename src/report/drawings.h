@@ -1,6 +1,6 @@
-// How jobs are drawn, by kind (app/kinds.h): the table a person reads and the sections of a page. A kind that adds
-// no drawing of its own gets one: its results by name, and its tasks. Pure but for `add_drawing`, which is called
-// at start-up, before anything is drawn.
+// How jobs are drawn, by kind (app/kinds.h): the table a person reads and the sections of a page. A kind that
+// adds no drawing of its own gets one: its results by name, and its tasks. Pure but for `add_drawing`, which is
+// called at start-up, before anything is drawn.
 #pragma once
 
 #include <string>

@@ -28,15 +28,13 @@ std::vector<spec::Field> sleep_fields() {
   return {
       {.name = "kind", .description = "what this is", .required = true, .choices = std::vector{kName}},
       {.name = "name", .store = spec::into([](SleepSpec & s) -> auto& { return s.name; })},
-      {.name = "naps",
-       .type = Type::whole,
-       .least = 1,
-       .most = 1000,
-       .store = spec::into([](SleepSpec & s) -> auto& { return s.naps; })},
-      {.name = "each",
-       .type = Type::seconds,
-       .above = 0,
-       .store = spec::into([](SleepSpec & s) -> auto& { return s.each; })},
+      {.name = "naps", .type = Type::whole, .least = 1, .most = 1000, .store = spec::into([
+                                                                      ](SleepSpec & s) -> auto& {
+                                                                        return s.naps;
+                                                                      })},
+      {.name = "each", .type = Type::seconds, .above = 0, .store = spec::into([](SleepSpec & s) -> auto& {
+                                                            return s.each;
+                                                          })},
   };
 }
 
@@ -74,8 +72,8 @@ std::int64_t naps_over(const JobView& job) {
 
 // ---- who decides ----
 
-// Rules: one nap at a time; one that was cut off is taken again; one that fails for good fails the job. All state
-// is in the view.
+// Rules: one nap at a time; one that was cut off is taken again; one that fails for good fails the job. All
+// state is in the view.
 class SleepController final : public Policy {
  public:
   std::vector<DecisionBody> step(const View& view, const Event& event) override {

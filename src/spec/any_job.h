@@ -1,8 +1,8 @@
-// A job of any kind. What belongs to each kind (parser, controller, results, ...) is a row of app/kinds.h; here
-// are only its values.
+// A job of any kind. What belongs to each kind (parser, controller, results, ...) is a row of app/kinds.h;
+// here are only its values.
 //
-// Every kind has a base: its name, what a task of it runs, its limits and what a scheduler shall know. Worlds and
-// allocators read that, whatever the kind is.
+// Every kind has a base: its name, what a task of it runs, its limits and what a scheduler shall know. Worlds
+// and allocators read that, whatever the kind is.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

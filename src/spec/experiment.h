@@ -1,5 +1,5 @@
-// A designed experiment (`tandem characterize`) as Tandem understands it: which points are measured, how often,
-// and of what. Nothing is searched and nothing judged while it runs.
+// A designed experiment (`tandem characterize`) as Tandem understands it: which points are measured, how
+// often, and of what. Nothing is searched and nothing judged while it runs.
 //
 // Plain values, kept whole in the journal as JSON, so a run can be resumed without its YAML file.
 #pragma once
@@ -17,8 +17,8 @@ inline constexpr const char* kJobs = "jobs";    // tasks of a point that run at 
 inline constexpr const char* kNodes = "nodes";  // of each of them, one process each
 
 struct Experiment {
-  // Name, program, what is fixed, limits, energy. base.hyper also has the usual value of what varies, where the
-  // model has one inside the domain; base.epochs holds where epochs are no factor; base.system is not used.
+  // Name, program, what is fixed, limits, energy. base.hyper also has the usual value of what varies, where
+  // the model has one inside the domain; base.epochs holds where epochs are no factor; base.system is not used.
   TrainJob base;
   Space factors;  // what varies: hyperparameters, epochs, kJobs and kNodes; constraints as of a search
   SystemSpace system;                    // factors too: cores, memory, speed
@@ -31,7 +31,7 @@ struct Experiment {
 };
 
 // The JSON has the form of a tuning job of mode "experiment" (search.algorithm: the design, search.trials: the
-// points, warm_repetitions: the replications), which experiments were once: journals are read in both directions.
+// points, warm_repetitions: the replications), which experiments were once: so journals are read both ways.
 nlohmann::json to_json(const Experiment&);
 Experiment experiment_from_json(const nlohmann::json&);
 bool is_experiment_json(const nlohmann::json&);

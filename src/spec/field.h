@@ -2,9 +2,9 @@
 //
 // A Field is a plain value. `train_fields` is the table of a training spec, `tune_fields` that of a tuning
 // spec and `characterize_fields` that of an experiment, made from the same rows, `sim_fields` that of a
-// simulation; add a row there and every use follows. Rows of the first three store into a TuneJob, whose `base`
-// is the job of a training spec (of an experiment: into an ExperimentDraft); those of a simulation into the part
-// of it that their table is about: a DeviceType, a Workload.
+// simulation; add a row there and every use follows. Rows of the first three store into a TuneJob, whose
+// `base` is the job of a training spec (of an experiment: into an ExperimentDraft); those of a simulation into
+// the part of it that their table is about: a DeviceType, a Workload.
 #pragma once
 
 #include <any>

@@ -161,6 +161,7 @@ json node_json(const View& view, const NodeView& node) {
           {"labels", node.traits.labels},
           {"speed_factor", node.traits.speed_factor},
           {"speed_factor", node.traits.speed_factor},
+          {"speed_factor", node.traits.speed_factor},
           {"pace", node.traits.speed_factor},
           {"idle_watts", watts(node.traits.idle)},
           {"busy_watts", watts(node.traits.busy)},

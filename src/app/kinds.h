@@ -1,7 +1,6 @@
 // The kinds of jobs: one table with a row a kind. Whatever is done by kind (reading a spec, deciding, saying
 // what came of it) goes through its row; nobody else compares names of kinds. How a kind is drawn is
-// report/drawings.h, how it is shown while it runs cli/displays.h; both have a drawing for kinds that bring
-// none.
+// report/drawings.h, how it is shown while it runs cli/displays.h; both have one for kinds that bring none.
 //
 // Three kinds are built in. Another one (CONTRIBUTING.md) is added at start-up, before anything else is done,
 // by whoever has `main`; after that the table does not change. One thread until then.
@@ -30,10 +29,9 @@ struct Progress {
 
 // The functions about a view get one whose first job is of the kind: a run's, or a server's job seen as one.
 struct Kind {
-  std::string name{};  // in specs, runs and the API
-  std::string unit{};  // what `tandem show` lists of it: "epoch"
-  std::string
-      description{};  // one line, for --help of the command that it gets; empty: it has a file in cli/
+  std::string name{};         // in specs, runs and the API
+  std::string unit{};         // what `tandem show` lists of it: "epoch"
+  std::string description{};  // one line, for --help of the command it gets; empty: it has a file in cli/
 
   // A document of this kind. UserError that lists all that is wrong with it, one a line.
   spec::Job (*parse)(std::string_view text, const std::string& file_name, const Catalogue&) = nullptr;

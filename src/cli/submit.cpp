@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "app/job_prediction.h"
+#include "app/kinds.h"
 #include "base/error.h"
 #include "cli/progress.h"
 #include "report/advice_text.h"
@@ -87,7 +88,12 @@ void add_submit(CLI::App& app, Action& action) {
       "place.deadline; one for which none is likely to is not queued (exit code 3).\n"
       "Any command can be a job: program: {command: [./work.sh, --fast], plain: true}",
       submit);
-  command->add_option("spec", options->what, "job specs (kind train or tune); - is standard input")
+  std::vector<std::string> queued;
+  for (const auto& kind : kinds())
+    if (kind.queued) queued.push_back(kind.name);
+  command
+      ->add_option("spec", options->what,
+                   fmt::format("job specs (kind {}); - is standard input", fmt::join(queued, ", ")))
       ->required()
       ->type_name("SPEC...");
   command->add_flag("--wait", options->wait, "until they are over; exit code 1 if one did not finish");

@@ -96,7 +96,7 @@ TEST_F(ExperimentResult, WhatMattersIsFoundAndWhatDoesNotIsNot) {
 
 TEST_F(ExperimentResult, ARunThatFailedIsLeftOutAndSaid) {
   run_all(true);
-  const auto json = experiment_json(run_, view_, std::filesystem::path());
+  const auto json = experiment_json(run_, view_, TaskFolders(""));
   EXPECT_EQ(json["measured_runs"], 7);
   EXPECT_NE(json["left_out"].get<std::string>().find("1 of 8 runs"), std::string::npos);
   EXPECT_EQ(json["runs"].size(), 8u);
@@ -107,7 +107,7 @@ TEST_F(ExperimentResult, ARunThatFailedIsLeftOutAndSaid) {
 TEST_F(ExperimentResult, BeforeAnythingHasEndedThereIsNothingToSayAndNoCrash) {
   EXPECT_NE(experiment_table(run_, view_, {true, true}).find("nothing to analyse"), std::string::npos);
   begin(0);
-  EXPECT_TRUE(experiment_json(run_, view_, std::filesystem::path())["anova"].empty());
+  EXPECT_TRUE(experiment_json(run_, view_, TaskFolders(""))["anova"].empty());
   EXPECT_NE(report_page(run_, view_).find("nothing to analyse"), std::string::npos);
 }
 
@@ -116,7 +116,7 @@ TEST_F(ExperimentResult, OneRunAloneGivesNoFalseConfidence) {
   const TaskId task = begin(0);
   happens(EpochEnded{task, 1, 1, {{"accuracy", 0.5}}, Seconds{1}, {}, {}});
   happens(TaskEnded{task, 1, {}});
-  const auto json = experiment_json(run_, view_, std::filesystem::path());
+  const auto json = experiment_json(run_, view_, TaskFolders(""));
   for (const auto& impact : json["impacts"]) EXPECT_TRUE(impact["p"].is_null());
   EXPECT_EQ(json["threefold"]["good_enough"], 0);
 }
@@ -134,7 +134,7 @@ TEST_F(ExperimentResult, HowItIsLookedAtStaysWithTheRun) {
   looking.good_enough = 0.95;
   run_.spec = nlohmann::json{{"looking", json_of(looking)}}.dump();
   run_all();
-  EXPECT_EQ(experiment_json(run_, view_, std::filesystem::path())["threefold"]["good_enough"], 0);
+  EXPECT_EQ(experiment_json(run_, view_, TaskFolders(""))["threefold"]["good_enough"], 0);
   EXPECT_NE(experiment_table(run_, view_, {}).find("$2 an hour"), std::string::npos);
 }
 
@@ -166,8 +166,7 @@ TEST_F(ExperimentResult, TracesQuoteWhatNeedsItAndTheSchemaNamesEveryColumn) {
 TEST_F(ExperimentResult, BytesOutAreChargedWhereTheProgramSaysThem) {
   run_all();
   const double without =
-      experiment_json(run_, view_, std::filesystem::path())["runs"][0]["measured"]["train_seconds"]
-          .get<double>();
+      experiment_json(run_, view_, TaskFolders(""))["runs"][0]["measured"]["train_seconds"].get<double>();
   EXPECT_NE(experiment_table(run_, view_, {}).find("bytes out: not measured"), std::string::npos);
   for (auto& task : view_.tasks) task.epochs.back().metrics["bytes_out"] = 2e9;
   const auto found = findings_of(view_, 0, {});

@@ -47,9 +47,8 @@ class Api {
     std::vector<std::string> notes;
     const JobId id =
         submit(spec, folder, printable(word("file").empty() ? "spec" : word("file"), 200), notes);
-    parts_.log.info(
-        "job submitted",
-        {{"job", id}, {"name", parts_.loop.view().jobs[static_cast<std::size_t>(id)].base().name}});
+    const auto& name = view().jobs[static_cast<std::size_t>(id)].base().name;
+    parts_.log.info("job submitted", {{"job", id}, {"name", name}});
     parts_.publish();
     auto answer = job_json(view(), view().jobs[static_cast<std::size_t>(id)]);
     answer["notes"] = notes;

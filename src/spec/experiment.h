@@ -32,8 +32,8 @@ struct Experiment {
 };
 
 // The JSON has the form of a tuning job of mode "experiment" (search.algorithm: the design, search.trials:
-// the points, warm_repetitions: the replications), which experiments were once: journals are read in both
-// directions.
+// the points, warm_repetitions: the replications), which experiments were once: so journals are read both
+// ways.
 nlohmann::json to_json(const Experiment&);
 Experiment experiment_from_json(const nlohmann::json&);
 bool is_experiment_json(const nlohmann::json&);

@@ -177,8 +177,8 @@ void react(Step& step, const EventBody& body) {
 
 const Plan& ExperimentController::plan(const JobView& job) {
   const auto found = plans_.find(job.id);
-  return found != plans_.end() ? found->second
-                               : plans_.emplace(job.id, plan_of(*job.as<spec::Experiment>())).first->second;
+  if (found != plans_.end()) return found->second;
+  return plans_.emplace(job.id, plan_of(*job.as<spec::Experiment>())).first->second;
 }
 
 std::vector<DecisionBody> ExperimentController::step(const View& view, const Event& event) {

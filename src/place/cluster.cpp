@@ -20,7 +20,8 @@ MachineType type_of(const NodeView& node) {
 }  // namespace
 
 bool ran_whole(const JobView& job, const TaskView& task) {
-  return task.attempt == 1 && !task.evicted && !job.cancelled && !job.tune && task.drop == 0 &&
+  // One that was evicted may have been asked for again by now.
+  return task.attempt == 1 && task.state == TaskState::ended && !task.evicted && !job.cancelled && !job.tune && task.drop == 0 &&
          task.reported() >= job.spec.epochs;
 }
 

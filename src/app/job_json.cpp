@@ -162,6 +162,7 @@ json node_json(const View& view, const NodeView& node) {
           {"speed_factor", node.traits.speed_factor},
           {"speed_factor", node.traits.speed_factor},
           {"speed_factor", node.traits.speed_factor},
+          {"speed_factor", node.traits.speed_factor},
           {"pace", node.traits.speed_factor},
           {"idle_watts", watts(node.traits.idle)},
           {"busy_watts", watts(node.traits.busy)},

@@ -290,7 +290,10 @@ struct Folder {
       const auto& job = at(view.jobs, id, "job");
       ++view.archived[job.state];
       if (view.keeps_all || view.keeps.contains(id)) continue;
-      for (const TaskId task : job.tasks) view.tasks.erase(static_cast<std::size_t>(task));
+      for (const TaskId task : job.tasks) {
+        view.waiting.erase(task);  // of a job that was cancelled before
+        view.tasks.erase(static_cast<std::size_t>(task));
+      }
       view.jobs.erase(static_cast<std::size_t>(id));
     }
   }

@@ -146,8 +146,8 @@ class ReadApi {
     const auto found = find(*now, request);
     std::vector<TaskId> tasks;
     if (found.job) tasks = found.job->tasks;
-    if (found.archived)
-      for (const auto& task : parsed(found.archived->whole)["tasks"]) tasks.push_back(task["task"]);
+    const auto whole = found.archived ? parsed(found.archived->whole) : json{{"tasks", json::array()}};
+    for (const auto& task : whole.at("tasks")) tasks.push_back(task.at("task"));
     if (tasks.empty()) throw Refusal(404, "it printed nothing: it never ran");
     return tail_of(TaskFolders(parts_.folder).output_of(tasks.front()));
   }

@@ -20,8 +20,9 @@ MachineType type_of(const NodeView& node) {
 }  // namespace
 
 bool ran_whole(const JobView& job, const TaskView& task) {
-  return task.attempt == 1 && !task.evicted && !job.cancelled && job.as<spec::TrainJob>() && task.drop == 0 &&
-         task.reported() >= job.base().epochs;
+  // One that was evicted may have been asked for again by now.
+  return task.attempt == 1 && task.state == TaskState::ended && !task.evicted && !job.cancelled &&
+         job.as<spec::TrainJob>() && task.drop == 0 && task.reported() >= job.base().epochs;
 }
 
 Amount amount_of(const Resources& resources) {

@@ -24,6 +24,7 @@ function(tandem_prepare)
     tandem_common_headers(tandem_headers_hot "")
     tandem_common_headers(tandem_headers "$<$<CONFIG:Release>:-O1>")
     tandem_common_headers(tandem_headers_test "$<$<CONFIG:Release>:-O1>" <gtest/gtest.h>)
+    target_link_libraries(tandem_headers_test PRIVATE GTest::gtest)  # its definitions, or the headers are not used
   endif()
 endfunction()
 function(tandem_compiled TARGET HEADERS)

@@ -133,8 +133,6 @@ class Engine {
   void keep_for_round(std::uint32_t type, const Amount& part, std::vector<Share>);
   void end_round();
 
-  bool any_held() const { return !held_.empty(); }
-
  private:
   enum class Outcome : std::uint8_t { started, no_room, not_allowed };
   struct Key {

@@ -5,9 +5,8 @@
 //
 // A policy is a value: an order of the queue (queue.h) and a choice of machine (a kit, HEATS, or the fastest
 // pool and first fit). A `Ranking` turns it into decisions: it ranks machine types for a task, and says by
-// which rule a node of them is taken. The host keeps the nodes and carries decisions out (sim/trace/replay.h;
-// the control loop's allocator later). Randomness is drawn from (seed, task, attempt). Pure; a Ranking has
-// one owner.
+// which rule a node of them is taken. The engine (engine.h) carries it out for its hosts, the live scheduler
+// and the trace level. Randomness is drawn from (seed, task, attempt). Pure; a Ranking has one owner.
 #pragma once
 
 #include <optional>

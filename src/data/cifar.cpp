@@ -7,8 +7,8 @@
 namespace tandem::data {
 namespace {
 
-constexpr std::size_t kPixels = 3 * 32 * 32;
-constexpr std::size_t kRow = 1 + kPixels;
+constexpr std::size_t kImage = 3 * 32 * 32;
+constexpr std::size_t kRow = 1 + kImage;
 constexpr int kClasses = 10;
 
 bool is_training_batch(const std::string& name) {
@@ -32,10 +32,10 @@ void parse_cifar(ByteSpan bytes, const std::string& where, Part& part) {
                                   bytes[row * kRow], row, row * kRow, kClasses - 1));
     }
   }
-  part.values.reserve(part.values.size() + rows * kPixels);
+  part.values.reserve(part.values.size() + rows * kImage);
   for (std::size_t row = 0; row < rows; ++row) {
     part.labels.push_back(bytes[row * kRow]);
-    for (std::uint8_t pixel : bytes.subspan(row * kRow + 1, kPixels)) {
+    for (std::uint8_t pixel : bytes.subspan(row * kRow + 1, kImage)) {
       part.values.push_back(static_cast<float>(pixel) / 255);
     }
   }

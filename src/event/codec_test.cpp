@@ -218,7 +218,7 @@ TEST(Binary, ExperimentsOfAnOlderTandemAreRead) {
   ASSERT_LT(whole.size(), 128u);
   inner += static_cast<char>(whole.size()) + whole;
   std::string was(9, '\0');  // at second 0, the first word
-  was += static_cast<char>(inner.size() & 0x7f | 0x80), was += static_cast<char>(inner.size() >> 7);
+  was += static_cast<char>((inner.size() & 0x7f) | 0x80), was += static_cast<char>(inner.size() >> 7);
   was += inner;
   spec::Experiment job;
   job.base.name = "e";

@@ -300,7 +300,8 @@ void Round::conclude(TaskId id, Explanation& out) {
   out.verdict = can    ? "there is room for it; it is behind others, or starts with the next event"
                 : full ? "no machine that it may use has room now"
                        : "no node is fit for it now; it waits until one is seen to be";
-  if (can || full) out.expected_start = expected_start(id);
+  looked_too_far_ = out.ahead >= kMostTries;
+  if ((can || full) && !looked_too_far_) out.expected_start = expected_start(id);
   out.start_note = out.expected_start ? "from the run times expected of those before it"
                    : looked_too_far_  ? "too many are before it"
                    : can || full      ? "the run time of somebody before it is not known (place.takes)"

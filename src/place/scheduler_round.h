@@ -79,7 +79,7 @@ class Round {
   bool may_pass(TaskId, const Spot&);
   double left(TaskId) const;  // seconds until it ends, as predicted
   std::optional<Seconds> expected_start(TaskId);
-  static constexpr int kMostTries = 2000;  // beyond, an answer would take long and say little
+  static constexpr int kMostTries = 500;  // beyond, an answer would take long and say little
   bool looked_too_far_ = false;
   void consider_move(TaskId);
 

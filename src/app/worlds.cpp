@@ -321,7 +321,7 @@ struct WorldKind {
   HostedWorld (*make)(const WorldSetup&);
 };
 
-const std::vector<WorldKind>& kinds() {
+const std::vector<WorldKind>& world_kinds() {
   static const std::vector<WorldKind> table = {
       {{"local", "this machine, whole or split into --nodes"}, local::kLocalCapabilities, &local_world},
       {{"slurm",
@@ -336,10 +336,10 @@ const std::vector<WorldKind>& kinds() {
 }
 
 const WorldKind& kind_called(const std::string& world) {
-  for (const auto& kind : kinds())
+  for (const auto& kind : world_kinds())
     if (kind.entry.name == world) return kind;
   std::vector<std::string> names;
-  for (const auto& kind : kinds()) names.push_back(kind.entry.name);
+  for (const auto& kind : world_kinds()) names.push_back(kind.entry.name);
   throw UserError(fmt::format("there is no world '{}'{}; there are: {}", printable(world, 60),
                               did_you_mean(world, names), join(names)));
 }
@@ -349,7 +349,7 @@ const WorldKind& kind_called(const std::string& world) {
 const std::vector<ChoiceEntry>& worlds() {
   static const auto table = [] {
     std::vector<ChoiceEntry> out;
-    for (const auto& kind : kinds()) out.push_back(kind.entry);
+    for (const auto& kind : world_kinds()) out.push_back(kind.entry);
     return out;
   }();
   return table;

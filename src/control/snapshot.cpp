@@ -53,14 +53,15 @@ std::string to_bytes(const Snapshot& snapshot) {
   std::string entry;
   append_binary(entry, snapshot.last.event);
   for (const auto& decision : snapshot.last.decisions) append_binary(entry, decision);
-  std::string body;
-  put_part(body, std::to_string(snapshot.last.number));
-  put_part(body, entry);
-  put_part(body, view_to_bytes(snapshot.view));
-  for (const auto& policy : snapshot.policies) put_part(body, policy);
   Header header;
-  header.checksum = checksum_of(body);
-  return std::string(reinterpret_cast<const char*>(&header), sizeof(header)) + body;
+  std::string out(sizeof(header), '\0');  // it is filled in last
+  put_part(out, std::to_string(snapshot.last.number));
+  put_part(out, entry);
+  put_part(out, view_to_bytes(snapshot.view));
+  for (const auto& policy : snapshot.policies) put_part(out, policy);
+  header.checksum = checksum_of(std::string_view(out).substr(sizeof(header)));
+  std::memcpy(out.data(), &header, sizeof(header));
+  return out;
 }
 
 std::optional<Snapshot> snapshot_from(std::string_view bytes) {

@@ -292,6 +292,7 @@ struct Folder {
       if (view.keeps_all || view.keeps.contains(id)) continue;
       for (const TaskId task : job.tasks) {
         view.waiting.erase(task);  // of a job that was cancelled before
+        touch(Touched::What::task, task);
         view.tasks.erase(static_cast<std::size_t>(task));
       }
       view.jobs.erase(static_cast<std::size_t>(id));

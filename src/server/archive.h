@@ -26,7 +26,7 @@ store::ArchivedJob archived_job(const Published&, const JobView&);
 
 class Archivist {
  public:
-  static constexpr std::size_t kAtOnce = 200;  // so that others need not wait long
+  static constexpr std::size_t kAtOnce = 1000;  // so that others need not wait long
 
   // `after` its end a job is archived; none: never.
   Archivist(store::Store& store, std::string run, std::optional<Seconds> after)

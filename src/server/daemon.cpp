@@ -153,10 +153,8 @@ class Daemon::Impl {
       http_->answer_pending();
       const bool archives = archivist_->work(*loop_, published_.get()->scheduler);
       publish_when_due();
-      if (archives)
-        hosted_.interrupt();  // there may be more
-      else
-        keeper_->keep_when_due(*loop_);
+      if (archives) hosted_.interrupt();  // there may be more
+      keeper_->keep_when_due(*loop_, archives);
       return !stopping_.load();
     });
     log_.info("server stops", {{"run", run_.id}});

@@ -41,7 +41,8 @@ void SnapshotKeeper::write(const control::Snapshot& snapshot) const {
   }
 }
 
-void SnapshotKeeper::keep_when_due(control::Loop& loop) {
+void SnapshotKeeper::keep_when_due(control::Loop& loop, bool archives) {
+  if (archives && kept_ >= 0) return;
   const auto events = loop.view().events;
   const auto gone = static_cast<std::int64_t>(loop.view().jobs.size() - loop.view().jobs.present());
   const bool due = events - kept_ >= kEvery || gone - gone_ >= kArchived;

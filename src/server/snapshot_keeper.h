@@ -24,8 +24,9 @@ class SnapshotKeeper {
   ~SnapshotKeeper();
 
   std::string newest() const;  // "": there is none
-  // Quick: starts writing when it is time. Tries again soon while a policy cannot be saved.
-  void keep_when_due(control::Loop&);
+  // Quick: starts writing when it is time. Tries again soon while a policy cannot be saved; while much is being
+  // archived only if none was kept before.
+  void keep_when_due(control::Loop&, bool archives = false);
   void keep_now(control::Loop&);  // waits until it is written
 
  private:

@@ -159,9 +159,10 @@ void Explainer::conclude(TaskId id, Explanation& out) {
   out.verdict = can    ? "there is room for it; it is behind others, or starts with the next event"
                 : full ? "no machine that it may use has room now"
                        : "no node is fit for it now; it waits until one is seen to be";
-  if (can || full) out.expected_start = expected_start(id);
+  looked_too_far_ = out.ahead >= kMostTries;
+  if ((can || full) && !looked_too_far_) out.expected_start = expected_start(id);
   out.start_note = out.expected_start ? "from the run times expected of those before it"
-                   : looked_too_far_  ? "too many are before it"
+                   : looked_too_far_  ? "too many are before it to tell when"
                    : can || full      ? "the run time of somebody before it is not known (place.takes)"
                                       : "what others do on the nodes is not known before it is seen";
 }
@@ -179,10 +180,8 @@ std::optional<Seconds> Explainer::expected_start(TaskId id) {
     ends.emplace(left(other), [&later, this, other] { later.give_back(task(other)); });
   }
   auto line = in_order();
-  int tries = 0;
   for (double now = 0;;) {
     for (auto next = line.begin(); next != line.end();) {
-      if (looked_too_far_ = ++tries > kMostTries; looked_too_far_) return std::nullopt;
       const auto needs = requirements_of(*view_, task(*next));
       std::vector<Share> taken;
       std::optional<std::uint32_t> type;

@@ -25,7 +25,7 @@ class Explainer final : public PlacementContext {
   void conclude(TaskId, Explanation&);
   std::optional<Seconds> expected_start(TaskId);
 
-  static constexpr int kMostTries = 2000;  // beyond, an answer would take long and say little
+  static constexpr int kMostTries = 500;  // beyond, an answer would take long and say little
   bool looked_too_far_ = false;
 };
 

@@ -20,8 +20,8 @@ constexpr std::int64_t kEpochs = std::int64_t{1} << 40;  // so many that a repor
 
 struct LiveCase {
   ReplayInput input{};
-  std::vector<double> pace{};     // by pool
-  std::vector<double> seconds{};  // by job, at pace 1
+  std::vector<double> speed_factor{};     // by pool
+  std::vector<double> seconds{};  // by job, at speed_factor 1
 };
 
 LiveCase drawn_case(std::uint64_t seed) {
@@ -32,7 +32,7 @@ LiveCase drawn_case(std::uint64_t seed) {
   const std::size_t pools = 1 + random.below(3);
   for (std::size_t i = 0; i < pools; ++i) {
     const auto cores = static_cast<std::int64_t>(2 + random.below(7));
-    out.pace.push_back(random.uniform(0.5, 2));
+    out.speed_factor.push_back(random.uniform(0.5, 2));
     in.pools.push_back({fmt::format("type{}", i),
                         "",
                         {1000 * cores, 8 * kGiB, 0, 0},
@@ -60,7 +60,7 @@ LiveCase drawn_case(std::uint64_t seed) {
     out.seconds.push_back(random.uniform(2, 60));
     in.jobs.push_back({at, out.seconds.back(), static_cast<std::uint32_t>(random.below(shapes)),
                        static_cast<int>(random.below(3))});
-    for (const double pace : out.pace) in.by_pool.push_back(out.seconds.back() / pace);
+    for (const double speed_factor : out.speed_factor) in.by_pool.push_back(out.seconds.back() / speed_factor);
     at += random.uniform(0, 6);
   }
   return out;
@@ -83,7 +83,7 @@ class LivePlay {
     for (std::uint32_t pool = 0; pool < pools.size(); ++pool)
       for (std::uint32_t i = 0; i < pools[pool].count; ++i) {
         NodeTraits traits;
-        traits.pace = case_.pace[pool];
+        traits.speed_factor = case_.speed_factor[pool];
         traits.idle = Watts{pools[pool].draw->idle};
         traits.busy = Watts{pools[pool].draw->idle + pools[pool].draw->cores};
         const auto id = static_cast<NodeId>(where_.size());
@@ -178,7 +178,7 @@ class LivePlay {
     });
     Run& run = run_[job];
     const double standing = run.moves ? cost_ : 0;
-    run = {now_,     standing + left_[job] * case_.input.by_pool[job * case_.pace.size() + said.pool],
+    run = {now_,     standing + left_[job] * case_.input.by_pool[job * case_.speed_factor.size() + said.pool],
            standing, run.number + 1,
            true,     false};
     steps_.push_back(std::move(said));

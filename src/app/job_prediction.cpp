@@ -33,33 +33,40 @@ Settled settle_choices(store::Store& store, const std::string& spec, const std::
                     ": leaves values open, and has no deadline to choose them by: add "
                     "place: {deadline: 300s}, or give each one value");
   const auto advised = ask_alone(store, read_advised(spec, file, catalogue()), *deadline);
-  if (!advised.advice.met) return {spec, "", advised};
+  if (!advised.advice.met) {
+    const auto best = predicted(advised.advice.choice, advised.learnt.models, advised.question);
+    return {spec, "",
+            fmt::format(
+                "nothing is likely enough to meet its deadline of {}: with {} it is {}, {:.1f} % to meet it",
+                text(best.slo), advise::text(best.setting), comparison(best), 100 * best.p_meet)};
+  }
   const auto& chosen = advised.advice.choice.setting;
   return {spec::with_choices(spec, chosen_job(open.job->base, chosen)),
           fmt::format("chosen for {}: {}", file, advise::text(chosen))};
 }
 
-std::optional<JobPrediction> predict_job(store::Store& store, const std::string& server_run,
-                                         const std::string& spec, const std::string& file, int job) {
+bool needs_advice(const std::string& spec, const std::string& file) {
+  const auto plain = spec::parse_train(spec, file, catalogue());
+  if (plain.job) return plain.job->place.deadline.has_value();
+  return spec::parse_characterize(spec, file, catalogue()).job.has_value();
+}
+
+std::optional<JobPrediction> predict_job(store::Store& store, const std::string& spec,
+                                         const std::string& file) {
   const auto parsed = spec::parse_train(spec, file, catalogue());
   if (!parsed.job || !parsed.job->place.deadline) return std::nullopt;
   const std::string program = program_name(parsed.job->program);
   fold_past_runs(store);
   if (store.past_count(program) == 0)
-    return JobPrediction{
-        fmt::format("job {}: no past run of {} is known here, so nobody knows whether it meets its deadline",
-                    job, program),
-        nullptr};
+    return JobPrediction{fmt::format(
+        "no past run of {} is known here, so nobody knows whether it meets its deadline", program)};
   const auto advised = ask_alone(store, as_advised(*parsed.job), *parsed.job->place.deadline);
   auto prediction = predicted(advised.advice.choice, advised.learnt.models, advised.question);
-  prediction.job = job;
-  keep_prediction(store, server_run, prediction);
   return JobPrediction{
-      fmt::format("job {}: {}, {:.1f} % to meet its deadline of {} if it starts at once on a machine like "
-                  "this one{}",
-                  job, comparison(prediction), 100 * prediction.p_meet, text(prediction.slo),
+      fmt::format("{}, {:.1f} % to meet its deadline of {} if it starts at once on a machine like this one{}",
+                  comparison(prediction), 100 * prediction.p_meet, text(prediction.slo),
                   advised.advice.met ? "" : "; give it longer, or fewer epochs"),
-      to_json(prediction)};
+      std::move(prediction)};
 }
 
 }  // namespace tandem::app

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "report/sim_table.h"
+#include "server/api.h"
 #include "server/daemon.h"
 
 namespace tandem::cli {
@@ -33,6 +34,17 @@ server::Address ServerClient::address(const ServerOption& option) const {
   return server::parse_address("unix:" + socket.string());
 }
 
+namespace {
+
+// What was refused is a UserError, with the server's words.
+std::string body_of(const server::Answer& answer) {
+  if (answer.status < 300) return answer.body;
+  if (answer.status < 500) throw UserError(server::error_text(answer));
+  throw SystemError("the server has a problem: " + server::error_text(answer));
+}
+
+}  // namespace
+
 json ServerClient::ask(const std::string& method, const std::string& target, const std::string& body) {
   auto out = json::parse(text(method, target, body), nullptr, false);
   if (out.is_discarded()) throw SystemError("the server answered something that is no JSON");
@@ -41,15 +53,19 @@ json ServerClient::ask(const std::string& method, const std::string& target, con
 
 std::string ServerClient::text(const std::string& method, const std::string& target,
                                const std::string& body) {
-  const auto answer = http_.ask(method, target, body);
-  if (answer.status < 300) return answer.body;
-  if (answer.status < 500) throw UserError(server::error_text(answer));
-  throw SystemError("the server has a problem: " + server::error_text(answer));
+  return body_of(http_.ask(method, target, body));
 }
 
-json ServerClient::submit(const std::string& spec, const std::string& folder, const std::string& file) {
+json ServerClient::submit(const std::string& spec, const std::string& folder, const std::string& file,
+                          std::string* unmet) {
   const json body{{"spec", spec}, {"folder", folder}, {"file", file}};
-  return ask("POST", "/v1/jobs", body.dump(-1, ' ', false, json::error_handler_t::replace));
+  const auto answer =
+      http_.ask("POST", "/v1/jobs", body.dump(-1, ' ', false, json::error_handler_t::replace));
+  if (unmet && answer.status == server::kUnmet) {
+    *unmet = server::error_text(answer);
+    return nullptr;
+  }
+  return json::parse(body_of(answer), nullptr, false);
 }
 
 json ServerClient::wait_for(int job) {

@@ -23,8 +23,10 @@ class ServerClient {
   // What was refused is a UserError, with the server's words.
   nlohmann::json ask(const std::string& method, const std::string& target, const std::string& body = "");
   std::string text(const std::string& method, const std::string& target, const std::string& body = "");
+  // The job; null, and the server's words in `unmet`: it was not queued, as nothing meets its deadline.
+  nlohmann::json submit(const std::string& spec, const std::string& folder, const std::string& file,
+                        std::string* unmet = nullptr);
   // A job to its end, looking five times a second.
-  nlohmann::json submit(const std::string& spec, const std::string& folder, const std::string& file);
   nlohmann::json wait_for(int job);
 
  private:

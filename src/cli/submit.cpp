@@ -8,11 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/job_prediction.h"
 #include "app/kinds.h"
 #include "base/error.h"
-#include "cli/progress.h"
-#include "report/advice_text.h"
 
 namespace tandem::cli {
 namespace {
@@ -33,31 +30,23 @@ std::string spec_text(const std::string& file) {
 
 int submit(const JobsOptions& options) {
   ServerClient client(options.server);
-  auto store = options.server.store.open();
-  const std::string run = word(client.ask("GET", "/v1/status")["run"]);
   json jobs = json::array();
   bool all_queued = true;
   for (const auto& file : options.what) {
-    const auto settled = settle_choices(store, spec_text(file), file);
-    if (settled.unmet) {
-      std::cerr << "tandem: " << file << " was not queued: nothing is likely enough to meet its deadline\n"
-                << advice_text(*settled.unmet, output_width());
+    std::string unmet;
+    const auto job = client.submit(spec_text(file), std::filesystem::current_path().string(), file, &unmet);
+    if (!unmet.empty()) {
+      std::cerr << "tandem: " << file << " was not queued: " << unmet << "\n";
       all_queued = false;
       continue;
     }
-    if (!settled.words.empty()) std::cerr << "tandem: " << settled.words << "\n";
-    const std::string& text = settled.spec;
-    jobs.push_back(client.submit(text, std::filesystem::current_path().string(), file));
-    auto& job = jobs.back();
+    jobs.push_back(job);
     if (!options.json.alone())
       std::cout << fmt::format("Job {} ({}) is {}.\n", job["job"].get<int>(), word(job["name"]),
                                word(job["state"]))
                 << std::flush;
-    for (const auto& note : job.value("notes", json::array())) std::cerr << "tandem: " << word(note) << "\n";
-    if (const auto prediction = predict_job(store, run, text, file, job["job"].get<int>())) {
-      std::cerr << "tandem: " << prediction->words << "\n";
-      job["predicted"] = prediction->json;
-    }
+    for (const auto& note : job.value("notes", json::array()))
+      std::cerr << fmt::format("tandem: job {}: {}\n", job["job"].get<int>(), word(note));
   }
   bool well = true;
   for (auto& job : jobs) {

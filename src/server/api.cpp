@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <semaphore>
 
 #include "app/job_json.h"
+#include "app/job_prediction.h"
 #include "app/job_view.h"
 #include "app/kinds.h"
 #include "base/error.h"
@@ -25,33 +30,47 @@ class Api {
  public:
   explicit Api(const ApiParts& parts) : parts_(parts) {}
 
+  // Beside the scheduler, on a thread of its own: what a submission leaves open is chosen, and predicted. All
+  // of it by a store of its own. {spec, folder, file, notes, predicted}
+  json settle(const Request& request) const {
+    json out = submission_of(request);
+    if (!needs_advice(out["spec"], out["file"])) return out;
+    // One at a time, another may wait: the other readers are for those who read.
+    const bool may_wait = advised_.try_acquire();
+    const auto leave = std::shared_ptr<void>(nullptr, [&](void*) {
+      if (may_wait) advised_.release();
+    });
+    std::unique_lock one(advising_, std::defer_lock);
+    if (!may_wait || !one.try_lock_for(std::chrono::seconds(10)))
+      throw Refusal(503, "the server is choosing values for others; try again");
+    store::Store store(parts_.store.folder());
+    const std::string file = out["file"];
+    const auto settled = settle_choices(store, out["spec"], file);
+    if (!settled.unmet.empty()) throw Refusal(kUnmet, fmt::format("{}: {}", file, settled.unmet));
+    out["spec"] = settled.spec;
+    if (!settled.words.empty()) out["notes"].push_back(settled.words);
+    const auto prediction = predict_job(store, settled.spec, file);
+    if (prediction) out["notes"].push_back(prediction->words);
+    if (prediction) out["predicted"] = prediction->predicted ? to_json(*prediction->predicted) : json();
+    return out;
+  }
+
   Response submit(const Request& request) const {
-    const json body = parse_json(request.body);
-    if (!body.is_object())
-      throw Refusal(400, "a submission is an object: {\"spec\": YAML, \"folder\": PATH}");
-    const auto word = [&](const char* key) {
-      if (!body.contains(key)) return std::string();
-      if (!body[key].is_string()) throw Refusal(400, fmt::format("'{}' must be a text", key));
-      return body[key].get<std::string>();
-    };
-    for (const auto& [key, value] : body.items())
-      if (key != "spec" && key != "folder" && key != "file")
-        throw Refusal(400, fmt::format("there is no key '{}' in a submission: give spec, folder and file",
-                                       printable(key, 40)));
-    const std::string spec = word("spec"), folder = word("folder");
-    if (spec.empty()) throw Refusal(400, "a submission needs \"spec\": the YAML of a job");
-    if (!folder.empty() && (folder.front() != '/' || folder.size() > 4096))
-      throw Refusal(400, "\"folder\" must be an absolute path");
+    const json& settled = request.prepared;
     if (view().jobs.present() >= kMostJobs)
       throw Refusal(507, "this server has a million jobs that are not archived: start one of another name");
     std::vector<std::string> notes;
-    const JobId id =
-        submit(spec, folder, printable(word("file").empty() ? "spec" : word("file"), 200), notes);
+    const JobId id = submit(settled["spec"], settled["folder"], settled["file"], notes);
+    for (const auto& note : settled["notes"]) notes.push_back(note);
     const auto& name = view().jobs[static_cast<std::size_t>(id)].base().name;
     parts_.log.info("job submitted", {{"job", id}, {"name", name}});
     parts_.publish();
     auto answer = job_json(view(), view().jobs[static_cast<std::size_t>(id)]);
     answer["notes"] = notes;
+    if (settled.contains("predicted")) {
+      answer["predicted"] = settled["predicted"];
+      if (!settled["predicted"].is_null()) keep_prediction_of(id, answer["predicted"]);
+    }
     auto response = json_response(answer, 201);
     response.headers["Location"] = fmt::format("/v1/jobs/{}", id);
     return response;
@@ -69,6 +88,35 @@ class Api {
 
  private:
   const View& view() const { return parts_.loop.view(); }
+
+  static json submission_of(const Request& request) {
+    const json body = parse_json(request.body);
+    if (!body.is_object())
+      throw Refusal(400, "a submission is an object: {\"spec\": YAML, \"folder\": PATH}");
+    const auto word = [&](const char* key) {
+      if (!body.contains(key)) return std::string();
+      if (!body[key].is_string()) throw Refusal(400, fmt::format("'{}' must be a text", key));
+      return body[key].get<std::string>();
+    };
+    for (const auto& [key, value] : body.items())
+      if (key != "spec" && key != "folder" && key != "file")
+        throw Refusal(400, fmt::format("there is no key '{}' in a submission: give spec, folder and file",
+                                       printable(key, 40)));
+    const std::string spec = word("spec"), folder = word("folder"), file = word("file");
+    if (spec.empty()) throw Refusal(400, "a submission needs \"spec\": the YAML of a job");
+    if (!folder.empty() && (folder.front() != '/' || folder.size() > 4096))
+      throw Refusal(400, "\"folder\" must be an absolute path");
+    return {{"spec", spec},
+            {"folder", folder},
+            {"file", printable(file.empty() ? "spec" : file, 200)},
+            {"notes", json::array()}};
+  }
+
+  void keep_prediction_of(JobId id, const json& predicted) const {
+    auto kept = predicted_run_from_json(predicted);
+    kept.job = id;
+    keep_prediction(parts_.store, parts_.run, kept);
+  }
 
   JobId find(const std::string& written) const {
     const auto number = job_number(written);
@@ -116,14 +164,17 @@ class Api {
   }
 
   ApiParts parts_;
+  mutable std::counting_semaphore<2> advised_{2};
+  mutable std::timed_mutex advising_;
 };
 
 }  // namespace
 
 void add_changes(Router& router, const ApiParts& parts) {
   const auto api = std::make_shared<Api>(parts);
-  router.add("POST", "/v1/jobs", Need::change,
-             [api](const Request& request) { return api->submit(request); });
+  router.add(
+      "POST", "/v1/jobs", Need::change, [api](const Request& request) { return api->submit(request); },
+      [api](const Request& request) { return api->settle(request); });
   router.add("DELETE", "/v1/jobs/{job}", Need::change,
              [api](const Request& request) { return api->cancel(request); });
 }

@@ -1,6 +1,9 @@
 // What can be asked of a server over HTTP, and what is answered. All of it is JSON but /metrics.
 //
-//   POST   /v1/jobs                {"spec": YAML, "folder": PATH, "file": for messages}   201 {"job": N}
+//   POST   /v1/jobs                {"spec": YAML, "folder": PATH, "file": for messages}   201 {"job": N};
+//   what the spec
+//                                  leaves open is chosen for its place.deadline and told in "notes"; 422:
+//                                  nothing meets it
 //   GET    /v1/jobs                ?state=queued|running|...&limit=N&after=JOB or before=JOB; archived ones
 //   too GET    /v1/jobs/{job}          with its spec, attempts and epochs DELETE /v1/jobs/{job} cancels it;
 //   409 when it is over GET    /v1/jobs/{job}/explain  why it is where it is, or why it waits GET
@@ -28,9 +31,13 @@
 
 namespace tandem::server {
 
+inline constexpr int kUnmet =
+    422;  // what a submission is answered whose deadline nothing is likely enough to meet
+
 struct ApiParts {
   control::Loop& loop;
   store::Store& store;
+  std::string run;                 // its id
   std::string world;               // its name
   control::Capabilities can;       // of it
   const local::MachineGpus* gpus;  // null: the world has none that Tandem hands out

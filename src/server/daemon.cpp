@@ -213,7 +213,7 @@ class Daemon::Impl {
     options.wake = hosted_.interrupt;
     options.readers = kReaders;
     Router router;
-    add_changes(router, {*loop_, store, options_.world.world, hosted_.world->capabilities(),
+    add_changes(router, {*loop_, store, run_.id, options_.world.world, hosted_.world->capabilities(),
                          hosted_.gpus.get(), options_.catalogue, log_, [this] { publish(); }});
     add_reads(router, {published_, store.folder(), run_, options_.world.world, options_.policy, folder,
                        metrics_, wall()});

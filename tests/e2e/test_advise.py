@@ -181,11 +181,21 @@ class Submit(ServerCase):
         self.assertEqual([one["setting"]["epochs"] for one in kept], [job["epochs"]])
         self.assertIn(kept[0]["setting"]["hyper"]["batch_size"], (8, 16))
 
+        # Whoever asks: the server chooses, not its client.
+        status, answer = self.ask("POST", "/v1/jobs", {"spec": self.speaks(choices, "place: {deadline: 1h}")})
+        self.assertEqual(status, 201, answer)
+        self.assertTrue(any("chosen for" in note for note in answer["notes"]), answer["notes"])
+        self.assertGreater(answer["predicted"]["seconds"], 0)
+        self.until_over(answer["job"])
+        status, answer = self.ask("POST", "/v1/jobs", {"spec": self.speaks(choices, "place: {deadline: 1ms}")})
+        self.assertEqual(status, 422, answer)
+        self.assertIn("nothing is likely enough", answer["error"])
+
         late = self.tandem("submit", self.spec(self.speaks(choices, "place: {deadline: 1ms}")), code=3)
         self.assertIn("was not queued", late.stderr)
         endless = self.tandem("submit", self.spec(self.speaks(choices)), code=2)
         self.assertIn("place: {deadline", endless.stderr)
-        self.assertEqual(len(self.json("queue", "--all")["jobs"]), 1, "neither was queued")
+        self.assertEqual(len(self.json("queue", "--all")["jobs"]), 2, "none of the others was queued")
 
 
 if __name__ == "__main__":

@@ -59,6 +59,28 @@ TEST(AnswerPending, ReadersAnswerWhileTheOwnerIsBusyAndChangesWaitForIt) {
   EXPECT_EQ(change.get().body, "{\"done\":1}\n");
 }
 
+TEST(AnswerPending, WhatIsPreparedIsPreparedBesideTheOwnerAndARefusalNeverReachesIt) {
+  Owner owner;
+  const auto here = std::this_thread::get_id();
+  Rig rig({}, [&](ServerOptions& options, Router& routes) {
+    options.wake = owner.wake();
+    options.readers = 1;
+    routes.add(
+        "GET", "/v1/{what}", Need::change,
+        [](const Request& request) { return json_response(request.prepared); },
+        [here](const Request& request) -> nlohmann::json {
+          if (request.parameters.at("what") == "bad") throw Refusal(422, "no");
+          return {{"beside", std::this_thread::get_id() != here}};
+        });
+  });
+  EXPECT_EQ(HttpClient(rig.socket()).get("/v1/bad").status, 422) << "nobody calls answer_pending()";
+  EXPECT_EQ(owner.woken(), 0);
+  auto good = later(rig.socket(), "/v1/good");
+  ASSERT_TRUE(owner.wait_for(1));
+  rig.server->answer_pending();
+  EXPECT_EQ(good.get().body, "{\"beside\":true}\n");
+}
+
 TEST(AnswerPending, TheOwnersThreadAnswers) {
   Owner owner;
   const auto here = std::this_thread::get_id();

@@ -181,6 +181,7 @@ void Connection::ask() {
   stage_ = Stage::handler;
   if (hub_.wake) return ask_owner();
   enter(Stage::handler, hub_.limits.handler_time);
+  if (const auto refused = hub_.service.prepare(admitted_)) return answer(*refused, parser_->keep_alive());
   answer(hub_.service.handle(admitted_), parser_->keep_alive());
 }
 
@@ -193,16 +194,38 @@ void Connection::ask_owner() {
   timer_.async_wait([self = shared_from_this()](error_code error) {
     if (!error && self->question_) self->no_answer(self->question_->claim());
   });
-  const bool by_readers = hub_.has_readers && question_->admitted.route->need == Need::read;
-  asio::post(by_readers ? hub_.reads : hub_.questions, [&hub = hub_, id = id_, question = question_] {
-    if (!question->claim()) return;
-    Response response = hub.service.handle(question->admitted);
+  const auto answer = [&hub = hub_, id = id_](Response response) {
     asio::post(hub.io, [&hub, id, answer = std::move(response)]() mutable {
       const auto found = hub.asking.find(id);
       if (found != hub.asking.end()) found->second->answered(std::move(answer));
     });
-  });
-  if (!by_readers) hub_.wake();
+  };
+  const auto handle = [&hub = hub_, question = question_, answer] {
+    if (question->claim()) answer(hub.service.handle(question->admitted));
+  };
+  const auto prepare = [&hub = hub_, question = question_, answer, handle] {
+    if (auto refused = hub.service.prepare(question->admitted)) {
+      if (question->claim()) answer(*std::move(refused));
+      return;
+    }
+    asio::post(hub.questions, handle);
+    hub.wake();
+  };
+  const auto& route = *question_->admitted.route;
+  if (hub_.has_readers && route.need == Need::read) {
+    asio::post(hub_.reads, handle);
+  } else if (hub_.has_readers && route.prepare) {
+    asio::post(hub_.reads, prepare);
+  } else {  // all of it is the owner's
+    asio::post(hub_.questions, [&hub = hub_, question = question_, answer, handle] {
+      if (auto refused = hub.service.prepare(question->admitted)) {
+        if (question->claim()) answer(*std::move(refused));
+      } else {
+        handle();
+      }
+    });
+    hub_.wake();
+  }
 }
 
 void Connection::no_answer(bool never_ran) {

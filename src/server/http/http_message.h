@@ -26,6 +26,7 @@ struct Request {
   std::string content_type;
   std::string body;
   Caller caller;
+  nlohmann::json prepared;  // what the route's preparation found out; null: it has none
 };
 
 struct Response {

@@ -48,12 +48,13 @@ bool plain_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), allowed);
 }
 
-void Router::add(std::string method, std::string pattern, Need need, Handler handler) {
+void Router::add(std::string method, std::string pattern, Need need, Handler handler, Preparation prepare) {
   assert(handler);
   auto parts = split(pattern);
   for ([[maybe_unused]] const auto& entry : entries_)
     assert(entry.route.method != method || !overlap(entry.parts, parts));
-  entries_.push_back({{std::move(method), std::move(pattern), need, std::move(handler)}, std::move(parts)});
+  entries_.push_back({{std::move(method), std::move(pattern), need, std::move(handler), std::move(prepare)},
+                      std::move(parts)});
 }
 
 Match Router::find(const std::string& method, const Target& target) const {

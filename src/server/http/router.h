@@ -17,11 +17,15 @@
 namespace tandem::server {
 
 using Handler = std::function<Response(const Request&)>;
+// What takes long of answering a request and needs nothing of the owner's: done before the handler is asked,
+// beside the owner where the server has readers. What it throws is the answer.
+using Preparation = std::function<nlohmann::json(const Request&)>;
 
 struct Route {
   std::string method, pattern;
   Need need = Need::change;
   Handler handler;
+  Preparation prepare{};  // none: there is nothing to prepare
 };
 
 struct Match {
@@ -32,7 +36,7 @@ struct Match {
 class Router {
  public:
   // Two routes for the same method and the same paths, or a pattern that is none, are bugs.
-  void add(std::string method, std::string pattern, Need need, Handler handler);
+  void add(std::string method, std::string pattern, Need need, Handler handler, Preparation = {});
 
   // Throws Refusal: 404 (no such path), 405 (another method; its message names them) or 400 (no plain name).
   Match find(const std::string& method, const Target&) const;

@@ -93,11 +93,10 @@ Admitted Service::judge(const Head& head) const {
   return admitted;
 }
 
-Response Service::handle(const Admitted& admitted) {
+template <class Answer>
+Response Service::guarded(const Admitted& admitted, const Answer& answer) {
   try {
-    Response response = admitted.route->handler(admitted.request);
-    check_answer(response);
-    return response;
+    return answer();
   } catch (const Refusal& refusal) {
     return error_response(refusal);
   } catch (const UserError& error) {
@@ -106,6 +105,26 @@ Response Service::handle(const Admitted& admitted) {
     log_.error("handler failed", {{"route", admitted.route->pattern}, {"why", error.what()}});
     return error_response(500, "the server could not do it; its log says why");
   }
+}
+
+std::optional<Response> Service::prepare(Admitted& admitted) {
+  if (!admitted.route->prepare) return std::nullopt;
+  bool done = false;
+  auto refused = guarded(admitted, [&] {
+    admitted.request.prepared = admitted.route->prepare(admitted.request);
+    done = true;
+    return Response{};
+  });
+  if (done) return std::nullopt;
+  return refused;
+}
+
+Response Service::handle(const Admitted& admitted) {
+  return guarded(admitted, [&] {
+    Response response = admitted.route->handler(admitted.request);
+    check_answer(response);
+    return response;
+  });
 }
 
 void Service::record(const Exchange& exchange) {

@@ -5,6 +5,7 @@
 // admit() and record() are called by the server's thread, handle() by the threads that handlers run on.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -56,6 +57,8 @@ class Service {
   Service(Router, Token, Options, Log&, Metrics&);
 
   std::variant<Admitted, Response> admit(const Head&);
+  // The route's preparation, if it has one; a response: it came to nothing, and this is why.
+  std::optional<Response> prepare(Admitted&);
   Response handle(const Admitted&);
   void record(const Exchange&);
 
@@ -63,6 +66,8 @@ class Service {
   Metrics& metrics() { return metrics_; }
 
  private:
+  template <class Answer>
+  Response guarded(const Admitted&, const Answer&);
   Admitted judge(const Head&) const;
   void check_shape(const Head&) const;
   ShownToken shown_token(const Head&) const;

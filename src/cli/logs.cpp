@@ -62,26 +62,26 @@ int show_job_logs(store::Store& store, const LogsOptions& options) {
   }
 }
 
-void say_stopped(const store::RunInfo& run, bool was_at_work, const JsonOption& json) {
-  json.write({{"run", run.id}, {"stopped", was_at_work}});
-  if (json.alone()) return;
+void say_stopped(const store::RunInfo& run, bool was_at_work, const JsonOption& as_json) {
+  as_json.write({{"run", run.id}, {"stopped", was_at_work}});
+  if (as_json.alone()) return;
   if (was_at_work)
     std::cout << "Stopped. Go on with: " << own_command() << " resume " << run.id << "\n";
   else
     std::cout << "Run " << run.id << " is not at work (" << run.state << ").\n";
 }
 
-int stop_run(const store::Store& store, const store::RunInfo& run, const JsonOption& json) {
+int stop_run(const store::Store& store, const store::RunInfo& run, const JsonOption& as_json) {
   const auto folder = store.run_folder(run.id);
   const auto owner = store::RunLock::owner(folder);
   if (!owner) {
-    say_stopped(run, false, json);
+    say_stopped(run, false, as_json);
     return kDone;
   }
   if (::kill(*owner, SIGTERM) != 0) throw_errno(fmt::format("asking process {} to stop", *owner));
   for (int tries = 0; tries < kStopTries; ++tries) {
     if (!store::RunLock::owner(folder)) {
-      say_stopped(run, true, json);
+      say_stopped(run, true, as_json);
       return kDone;
     }
     ::usleep(kTryMicroseconds);

@@ -90,7 +90,7 @@ GridOptions grid_options(const SpecOptions& options, const CommonOptions& common
   return out;
 }
 
-int simulate_spec(SpecOptions options, const CommonOptions& common, const JsonOption& json) {
+int simulate_spec(SpecOptions options, const CommonOptions& common, const JsonOption& as_json) {
   find_spec_in_sweep(options);
   if (options.file.empty()) throw UserError("--sweep is for a spec: tandem sim SPEC --sweep workers=1,2,4");
   require_folder_of(options.timeline, "--timeline");
@@ -99,8 +99,8 @@ int simulate_spec(SpecOptions options, const CommonOptions& common, const JsonOp
   const auto cells = cells_of(job, parse_sweep(options.sweep), catalogue());
   const auto rows = run_grid(job.cluster, cells, grid_options(options, common, job.seed));
 
-  json.write(sim_json(job, rows));
-  const bool say = !json.alone();
+  as_json.write(sim_json(job, rows));
+  const bool say = !as_json.alone();
   if (say) std::cout << sim_table(job, rows) << (options.sweep.empty() ? sim_details(rows) : "");
   if (say && (!options.timeline.empty() || !common.report.empty())) std::cout << "\n";
   if (!options.timeline.empty())

@@ -255,8 +255,8 @@ class ReadApi {
       for (auto job = jobs.rbegin(); job != jobs.rend() && !out.job; ++job)
         if (job->base().name == written) out.job = &*job;
       if (archived_count(now.view) > 0) archived = store().archived_called(parts_.run.id, written);
-      if (out.job && archived.value_or(-1) < out.job->id) archived.reset();  // the newest is meant
-      if (archived && !jobs.contains(*archived)) out.job = nullptr;
+      const std::int64_t newest = archived.value_or(-1);  // of both the newest is meant
+      if (out.job && newest > out.job->id && !jobs.contains(newest)) out.job = nullptr;
     }
     if (!out.job && archived && static_cast<std::size_t>(*archived) < jobs.size())
       out.archived = store().archived_job(parts_.run.id, *archived);

@@ -259,14 +259,14 @@ TEST(ReportPage, ProfilesThatWereNotTakenAreNotInvented) {
   EXPECT_TRUE(has(page, "0 profiles in one configuration"));
 }
 
-TEST(ReportPage, KnownWorksOfEarlierRunsAreShownBesideTheTrials) {
+TEST(ReportPage, WorkloadClassesOfEarlierRunsAreShownBesideTheTrials) {
   auto view = sample::made_view();
   Random random(1);
   view.known.push_back({view.nodes.front().type, 64, {1, 0, 1}, sample::made_profile(64, random), {}, {}});
   view.known.push_back({"another machine", 64, {1, 0, 1}, sample::made_profile(64, random), {}, {}});
   const std::string page = report_page(sample::made_info(), view);
   expect_sound(page);
-  EXPECT_TRUE(has(page, "and 1 work of earlier runs"));
+  EXPECT_TRUE(has(page, "and 1 workload class of earlier runs"));
   EXPECT_EQ(count(page, "class=\"dot c7 ring\""), 1);  // the other machine's is not comparable
 }
 

@@ -267,9 +267,9 @@ TEST(ParseTune, ObjectivesHaveAMainGoal) {
   refuse("{maximise: [a, energy]}", "4:27: objective.maximise[1]: energy can only be minimised");
   refuse("{maximise: " + std::string(129, 'x') + "}", "4:23: objective.maximise: has 129 bytes; at most 128");
   refuse("{maximise: [a,b,c,d,e,f,g,h,i,j,k]}", "4:12: objective: has 11 goals; at most 10");
-  refuse("{maximize: a, minimise: b}",
-         "4:13: objective.maximize: unknown key; known are maximise, minimise, target, cost (did you "
-         "mean 'maximise'?)");
+  refuse("{maximisse: a, minimise: b}",
+         "4:13: objective.maximisse: unknown key; known are maximise, minimise, target, cost, maximize, "
+         "minimize (did you mean 'maximise'?)");
   refuse("{maximise: a, target: high}", "4:34: objective.target: must be a number");
 }
 

@@ -66,16 +66,16 @@ TEST(AnswerPending, WhatIsPreparedIsPreparedBesideTheOwnerAndARefusalNeverReache
     options.wake = owner.wake();
     options.readers = 1;
     routes.add(
-        "GET", "/v1/{what}", Need::change,
+        "GET", "/v1/prepared/{what}", Need::change,
         [](const Request& request) { return json_response(request.prepared); },
         [here](const Request& request) -> nlohmann::json {
           if (request.parameters.at("what") == "bad") throw Refusal(422, "no");
           return {{"beside", std::this_thread::get_id() != here}};
         });
   });
-  EXPECT_EQ(HttpClient(rig.socket()).get("/v1/bad").status, 422) << "nobody calls answer_pending()";
+  EXPECT_EQ(HttpClient(rig.socket()).get("/v1/prepared/bad").status, 422) << "nobody calls answer_pending()";
   EXPECT_EQ(owner.woken(), 0);
-  auto good = later(rig.socket(), "/v1/good");
+  auto good = later(rig.socket(), "/v1/prepared/good");
   ASSERT_TRUE(owner.wait_for(1));
   rig.server->answer_pending();
   EXPECT_EQ(good.get().body, "{\"beside\":true}\n");

@@ -32,6 +32,14 @@ Settled settle_choices(store::Store& store, const std::string& spec, const std::
     throw UserError(file +
                     ": leaves values open, and has no deadline to choose them by: add "
                     "place: {deadline: 300s}, or give each one value");
+  // A server probes nothing: it would disturb those that run, or run what only other machines shall.
+  const std::string program = program_name(open.job->base.program);
+  fold_past_runs(store);
+  if (store.past_count(program) == 0)
+    throw UserError(
+        fmt::format("{}: leaves values open, and no past run of {} is known here to choose them by: train it "
+                    "once, or give each one value",
+                    file, program));
   const auto advised = ask_alone(store, read_advised(spec, file, catalogue()), *deadline);
   if (!advised.advice.met) {
     const auto best = predicted(advised.advice.choice, advised.learnt.models, advised.question);
@@ -46,6 +54,7 @@ Settled settle_choices(store::Store& store, const std::string& spec, const std::
 }
 
 bool needs_advice(const std::string& spec, const std::string& file) {
+  if (!spec::says_it_is<spec::TrainJob>(spec)) return false;
   const auto plain = spec::parse_train(spec, file, catalogue());
   if (plain.job) return plain.job->place.deadline.has_value();
   return spec::parse_characterize(spec, file, catalogue()).job.has_value();

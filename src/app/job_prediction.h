@@ -19,8 +19,7 @@ struct Settled {
   std::string words{};  // what was chosen
   std::string unmet{};  // nothing is likely enough to meet the deadline: the best that was found
 };
-// May take seconds: a program that never ran is probed. UserError: values are open, and there is no deadline
-// to choose them by.
+// May take seconds. UserError: values are open, and there is no deadline, or no past run, to choose them by.
 Settled settle_choices(store::Store&, const std::string& spec, const std::string& file);
 
 // Whether the two that follow have to ask for advice; they are quick otherwise.

@@ -123,6 +123,7 @@ void Loop::cancel(JobId job, const std::string& reason) {
 
 void Loop::archive(std::vector<JobId> jobs) {
   if (jobs.empty()) return;
+  flush();  // who is told of entries looks up what they speak of
   take({EventBody(JobsArchived{std::move(jobs)})});
   flush();
 }

@@ -49,9 +49,7 @@ class Api {
     if (!settled.unmet.empty()) throw Refusal(kUnmet, fmt::format("{}: {}", file, settled.unmet));
     out["spec"] = settled.spec;
     if (!settled.words.empty()) out["notes"].push_back(settled.words);
-    const auto prediction = predict_job(store, settled.spec, file);
-    if (prediction) out["notes"].push_back(prediction->words);
-    if (prediction) out["predicted"] = prediction->predicted ? to_json(*prediction->predicted) : json();
+    add_prediction(store, out);
     return out;
   }
 
@@ -89,6 +87,18 @@ class Api {
  private:
   const View& view() const { return parts_.loop.view(); }
 
+  // What cannot be predicted runs all the same.
+  static void add_prediction(store::Store& store, json& out) {
+    try {
+      const auto prediction = predict_job(store, out["spec"], out["file"]);
+      if (!prediction) return;
+      out["notes"].push_back(prediction->words);
+      out["predicted"] = prediction->predicted ? to_json(*prediction->predicted) : json();
+    } catch (const std::exception& why) {
+      out["notes"].push_back(fmt::format("nobody can tell whether it meets its deadline: {}", why.what()));
+    }
+  }
+
   static json submission_of(const Request& request) {
     const json body = parse_json(request.body);
     if (!body.is_object())
@@ -113,9 +123,13 @@ class Api {
   }
 
   void keep_prediction_of(JobId id, const json& predicted) const {
-    auto kept = predicted_run_from_json(predicted);
-    kept.job = id;
-    keep_prediction(parts_.store, parts_.run, kept);
+    try {  // the job is queued, whatever becomes of this
+      auto kept = predicted_run_from_json(predicted);
+      kept.job = id;
+      keep_prediction(parts_.store, parts_.run, kept);
+    } catch (const std::exception& why) {
+      parts_.log.warning("prediction not kept", {{"job", id}, {"why", why.what()}});
+    }
   }
 
   JobId find(const std::string& written) const {

@@ -29,7 +29,7 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPublishEvery{20}, kKnowledgeEvery{1000};
-constexpr int kReaders = 3;
+constexpr int kReaders = 5;  // two may fold a journal, two be about advice: one is always for who reads
 
 Seconds wall() {
   return {std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};

@@ -106,8 +106,10 @@ void Live::follow_task(TaskId id) {
 }
 
 void Live::forget_task(TaskId id) {
-  engine_.release(static_cast<std::uint32_t>(id));
-  engine_.wait_no_more(static_cast<std::uint32_t>(id));
+  const auto number = static_cast<std::uint32_t>(id);
+  if (!engine_.waits(number) && !engine_.holding(number)) return;
+  engine_.release(number);
+  engine_.wait_no_more(number);
   unwanted_.erase(id), answering_.erase(id);
   for (auto& [name, family] : families_) family.tasks.erase(id);
 }

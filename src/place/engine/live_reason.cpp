@@ -37,7 +37,7 @@ PlacementReason Live::reason(TaskId id, const Placed& place) {
   PlacementReason out;
   out.waiting = static_cast<std::int32_t>(view_->waiting.size());
   out.waited = view_->now - task(id).requested_at;
-  if (policy_.heats) out.energy_weight = weight(id);
+  if (policy_.heats) out.energy_weight = order_is_fixed() ? line_known(id).h : weight(id);
   if (policy_.infra) {
     out.chosen = cluster_.nodes[place.type][place.share.node];
     out.possible = could_choose_;
@@ -55,10 +55,12 @@ PlacementReason Live::reason(TaskId id, const Placed& place) {
   const auto& types = engine_.types_of_line(line.number);
   for (const auto type : types) out.possible += static_cast<std::int32_t>(cluster_.types[type].count);
   // Those that were ranked; weighers rank only types that have room.
-  auto order = order_is_fixed() ? line_known(id).order : ranked_;
+  const bool fixed = order_is_fixed();
+  auto order = fixed && !job(id).base().place.deadline ? line_known(id).order : ranked_;
   for (const auto type : types)
-    if (std::find(order.begin(), order.end(), type) == order.end()) order.push_back(type);
-  auto& ranks = ranking(id);
+    if (order.size() < types.size() && std::find(order.begin(), order.end(), type) == order.end())
+      order.push_back(type);
+  auto& ranks = fixed ? ranking_for(line_known(id).h) : ranking(id);
   for (const auto type : few_of(order, place.type)) {
     auto c = candidate(id, type);
     const auto scored = std::find_if(line.scores.begin(), line.scores.end(),

@@ -191,19 +191,20 @@ void Connection::ask_owner() {
   question_ = std::make_shared<Question>(std::move(admitted_));
   hub_.asking[id_] = shared_from_this();
   timer_.expires_after(duration(hub_.limits.handler_time));
-  timer_.async_wait([self = shared_from_this()](error_code error) {
-    if (!error && self->question_) self->no_answer(self->question_->claim());
+  timer_.async_wait([self = shared_from_this(), question = question_](error_code error) {
+    if (!error && self->question_ == question) self->no_answer(question->claim());
   });
-  const auto answer = [&hub = hub_, id = id_](Response response) {
-    asio::post(hub.io, [&hub, id, answer = std::move(response)]() mutable {
+  const auto answer = [&hub = hub_, id = id_, question = question_](Response response) {
+    asio::post(hub.io, [&hub, id, question, answer = std::move(response)]() mutable {
       const auto found = hub.asking.find(id);
-      if (found != hub.asking.end()) found->second->answered(std::move(answer));
+      if (found != hub.asking.end()) found->second->answered(*question, std::move(answer));
     });
   };
   const auto handle = [&hub = hub_, question = question_, answer] {
     if (question->claim()) answer(hub.service.handle(question->admitted));
   };
   const auto prepare = [&hub = hub_, question = question_, answer, handle] {
+    if (question->claimed()) return;  // nobody waits for it any more
     if (auto refused = hub.service.prepare(question->admitted)) {
       if (question->claim()) answer(*std::move(refused));
       return;
@@ -232,15 +233,21 @@ void Connection::no_answer(bool never_ran) {
   answered(error_response(503, never_ran
                                    ? "the server is too busy or stopping, and did nothing about it; try again"
                                    : "the server is still at it, and did not end in time; look before you "
-                                     "try again whether it took effect"));
+                                     "try again whether it took effect"),
+           never_ran && parser_->keep_alive());
 }
 
-void Connection::answered(Response response) {
+// A late answer is nobody's: the connection may ask something else by now.
+void Connection::answered(const Question& question, Response response) {
+  if (question_.get() == &question) answered(response, parser_->keep_alive());
+}
+
+void Connection::answered(const Response& response, bool keep) {
   const auto self = shared_from_this();
   hub_.asking.erase(id_);
   question_.reset();
   timer_.cancel();
-  answer(response, parser_->keep_alive());
+  answer(response, keep);
 }
 
 // The stream is of no use after a timeout; anything else the client may still be told.

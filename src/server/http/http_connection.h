@@ -37,6 +37,7 @@ inline std::chrono::nanoseconds duration(Seconds time) {
 struct Question {
   explicit Question(Admitted what) : admitted(std::move(what)) {}
   bool claim() { return !claimed_.exchange(true); }
+  bool claimed() const { return claimed_; }
 
   Admitted admitted;
 
@@ -81,9 +82,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ~Connection();
 
   void start() { read_head(); }
-  void stop();              // ends at once when nothing is under way, else after the answer
-  void close();             // ends now; what is under way is lost
-  void answered(Response);  // by the owner
+  void stop();                               // ends at once when nothing is under way, else after the answer
+  void close();                              // ends now; what is under way is lost
+  void answered(const Question&, Response);  // nothing, unless that is what it asks now
 
  private:
   enum class Stage { head, body, handler, answer, linger };
@@ -102,6 +103,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void ask();
   void ask_owner();
   void no_answer(bool never_ran);
+  void answered(const Response&, bool keep);
   void unreadable(error_code);
   void refuse(int status, const std::string& why);
   void answer(const Response&, bool keep);

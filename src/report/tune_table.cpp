@@ -158,7 +158,7 @@ std::string tune_table(const store::RunInfo& run, const View& view, const app::T
       out += row("system tuner",
                  fmt::format("{} epoch{} of probing, {} workload class{} known from earlier jobs",
                              found.probed_epochs, found.probed_epochs == 1 ? "" : "s", found.reused_profiles,
-                             found.reused_profiles == 1 ? "" : "s"));
+                             found.reused_profiles == 1 ? "" : "es"));
   }
   if (const auto model = model_file(folder, view)) out += row("model", model->string());
   out += row("run", run.id);

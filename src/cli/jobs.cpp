@@ -42,9 +42,12 @@ std::string progress_of(const json& job) {
   return done > 0 ? fmt::format("{} {}", done, word(at["unit"])) : "-";
 }
 
+constexpr int kListed = 1000;  // jobs that `tandem queue` shows
+
 int queue(const JobsOptions& options) {
   ServerClient client(options.server);
-  const json answer = client.ask("GET", options.all ? "/v1/jobs" : "/v1/jobs?state=" + options.state);
+  const json answer = client.ask(
+      "GET", fmt::format("/v1/jobs?limit={}{}", kListed, options.all ? "" : "&state=" + options.state));
   options.json.write(answer);
   if (options.json.alone()) return kDone;
   const double now = answer["now"].get<double>();
@@ -66,6 +69,9 @@ int queue(const JobsOptions& options) {
                               : "Nothing waits or runs; `tandem queue --all` shows what is over.\n");
   else
     std::cout << columns(rows);
+  if (answer.value("more", false))
+    std::cout << fmt::format("These are the newest {}; `GET /v1/jobs?before={}` has those before them.\n",
+                             kListed, answer["jobs"].front()["job"].get<std::int64_t>());
   return kDone;
 }
 

@@ -27,7 +27,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kDefaultLimit = 500, kMostListed = 10'000;
+constexpr std::size_t kDefaultLimit = 100, kMostListed = 10'000;
 constexpr off_t kTail = 64 * 1024;
 constexpr int kFoldsAtOnce = 2;
 

@@ -180,8 +180,10 @@ std::optional<Seconds> Explainer::expected_start(TaskId id) {
     ends.emplace(left(other), [&later, this, other] { later.give_back(task(other)); });
   }
   auto line = in_order();
+  int tries = 0;
   for (double now = 0;;) {
     for (auto next = line.begin(); next != line.end();) {
+      if (looked_too_far_ = ++tries > kMostTries; looked_too_far_) return std::nullopt;
       const auto needs = requirements_of(*view_, task(*next));
       std::vector<Share> taken;
       std::optional<std::uint32_t> type;

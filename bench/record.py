@@ -19,8 +19,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-GOOD = ("held", "holds", "hold", "both hold", "PASS", "ok", "met", "yes", "all held")
-WORDS = "both hold|all held|held|holds|PASS|MISSED|ok|met|yes"
+GOOD = ("held", "HELD", "holds", "hold", "both hold", "PASS", "ok", "met", "yes", "all held")
+WORDS = "both hold|all held|held|HELD|holds|PASS|MISSED|ok|met|yes"
 LEADING = re.compile(r"^\s*(PASS|MISSED|met)\s+(\S.*)$")
 MIDDLE = re.compile(r"^(.*\S)\s+(PASS|MISSED)\s+(\(at (?:most|least) [^)]*\))$")
 TRAILING = re.compile(rf"^(.*\S)(:\s+|\s{{2,}})({WORDS})$")

@@ -49,6 +49,8 @@ def declared(statement):
     """The name that a declaration gives, or None."""
     statement = re.sub(r"^\s*(#[^\n]*\n\s*)*", "", statement)
     statement = re.sub(r"\btemplate\s*<[^{}]*?>\s*(?=\w)", "", statement)
+    if re.match(r"\s*namespace\s+\w+\s*=", statement):
+        return None  # the same in every file that has it
     if found := re.match(r"\s*(?:enum\s+class|struct|class|enum|union)\s+(\w+)\s*(?:final\s*)?(?::[^;]*)?\{?$", statement.strip()):
         return found.group(1)
     if found := re.match(r"\s*using\s+([\w:]+)", statement):
@@ -90,6 +92,8 @@ class Source:
         self.own = {name for part in anonymous_parts(code) for line in statements(part) if (name := declared(line))}
         self.own |= {name for part in anonymous_parts(code) for line in statements(part) if "constexpr" in line and "(" not in line
                      for name in re.findall(r",\s*(k[A-Z]\w*)\s*=", line)}  # the further ones of a line
+        self.own |= {name for part in anonymous_parts(code) for body in re.findall(r"\benum\s+(?!class)\w*\s*(?::[^{;]*)?\{([^}]*)\}", part)
+                     for name in re.findall(r"(\w+)\s*(?:=[^,]*)?(?:,|$)", body.strip())}
         self.own |= set(re.findall(r"^\s*#\s*define\s+(\w+)", code, re.M))
         self.own |= {name.split("::")[-1] for name in re.findall(r"^using\s+(?!namespace\b)([\w:]+)", code, re.M)}
         # Another name for a type of elsewhere: the same name for the same type is no clash, nor is a qualified use of it.

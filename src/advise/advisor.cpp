@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostRunnerUps = 3;
 
-void check(const Question& question) {
+void check_question(const Question& question) {
   const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
   if (!positive(question.slo.value))
     throw UserError(
@@ -139,7 +139,7 @@ void rank(std::vector<Assessment>& all, const Question& question) {
 }  // namespace
 
 Advice advise(const Models& models, const Question& question) {
-  check(question);
+  check_question(question);
   const auto running = running_jobs(question);
   std::vector<Assessment> all;
   for (const auto& setting : question.candidates) all.push_back(assess(models, question, running, setting));

@@ -8,7 +8,7 @@
 namespace tandem::advise {
 namespace {
 
-constexpr double kSmallest = 1e-4;  // of the largest error: an error of 0 has no logarithm
+constexpr double kLeastError = 1e-4;  // of the largest error: an error of 0 has no logarithm
 
 // Logarithms of what is positive: sizes of errors go with orders of magnitude.
 std::vector<double> in_logs(std::span<const double> row) {
@@ -26,7 +26,7 @@ ErrorSizes::ErrorSizes(const std::vector<std::string>& columns, std::span<const 
   if (errors.size() < kFewErrors || largest == 0) return;
   std::vector<double> targets;
   for (const double error : errors)
-    targets.push_back(std::log(std::max(std::abs(error), kSmallest * largest)));
+    targets.push_back(std::log(std::max(std::abs(error), kLeastError * largest)));
   auto model = stats::make_regression("linear", columns);
   model->fit(in_logs(rows.first(errors.size() * columns.size())), targets);
   logs_ = std::move(model);

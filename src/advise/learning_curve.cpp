@@ -26,7 +26,7 @@ double shape_at(const std::string& shape, double x) {
   return shape == "steep" ? 1 / (1 + x) : 1 / std::sqrt(1 + x);
 }
 
-void check(const CurvePoint& point) {
+void check_point(const CurvePoint& point) {
   const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
   if (!positive(point.batch) || !positive(point.learning_rate) || !positive(point.epoch) ||
       !std::isfinite(point.metric))
@@ -192,7 +192,7 @@ void LearningCurve::learn_errors(std::span<const CurvePoint> points, std::vector
 }
 
 std::optional<LearningCurve> LearningCurve::fit(std::span<const CurvePoint> points) {
-  for (const auto& point : points) check(point);
+  for (const auto& point : points) check_point(point);
   if (!long_enough(points)) return std::nullopt;
   std::string best = "steep";  // what one run gets: no run can be left out
   auto best_kind = EpochCorrection::Kind::none;

@@ -11,7 +11,7 @@
 namespace tandem::advise {
 namespace {
 
-void check(const LoadedJob& job) {
+void check_job(const LoadedJob& job) {
   if (!(job.left > 0 && job.left <= 1))
     throw UserError(fmt::format("job {} has {} of its work left: a share above 0, at most 1, is needed",
                                 job.id, job.left));
@@ -90,7 +90,7 @@ struct Course {
 std::vector<LoadedEnd> ends_under_load(std::span<const LoadedJob> jobs) {
   Course course{jobs, {}, {}};
   for (const auto& job : jobs) {
-    check(job);
+    check_job(job);
     course.left.push_back(job.left);
     course.ends.push_back({job.id, {0}, {}});
   }

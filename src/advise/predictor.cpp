@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kFolds = 10;
 constexpr std::size_t kMostJudged = 2000;  // rows to choose a regression by; more would not change the choice
-constexpr double kSmallest = 1e-9;         // a prior of 0 would be certainty
+constexpr double kSmallestPrior = 1e-9;    // a prior of 0 would be certainty
 
 struct Rows {
   std::size_t width = 0;
@@ -147,7 +147,7 @@ double prior_of(ErrorKind kind, std::span<const double> targets) {
   if (kind == ErrorKind::relative) return kPriorDeviation;
   double sum = 0;
   for (const double target : targets) sum += std::abs(target);
-  return std::max(kPriorShare * sum / static_cast<double>(targets.size()), kSmallest);
+  return std::max(kPriorShare * sum / static_cast<double>(targets.size()), kSmallestPrior);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "app/past_runs.h"
 #include "app/predictions.h"
 #include "base/error.h"
+#include "base/json.h"
 
 namespace tandem::app {
 using nlohmann::json;
@@ -65,7 +66,7 @@ std::optional<Kept> kept(store::Store& store, const std::string& key, const Node
   const auto body = store.fitted(key);
   why_not = "there was none yet";
   if (!body) return std::nullopt;
-  const auto in = json::parse(*body, nullptr, false);
+  const auto in = parse_json(*body);
   if (in.is_discarded()) throw SystemError("a fitted model is damaged in the store");
   std::optional<advise::Models> models;
   try {

@@ -48,8 +48,8 @@ std::vector<sim::MeasuredEpoch> measured_of(const View& view) {
 }
 
 // One node with one processor, and one epoch of what was trained, to be swept.
-spec::SimJob job_of(const View& view, const spec::DeviceType& device, std::int64_t batch,
-                    std::int64_t samples) {
+spec::SimJob simulated_job(const View& view, const spec::DeviceType& device, std::int64_t batch,
+                           std::int64_t samples) {
   spec::SimJob job;
   const auto& program = view.jobs.front().base().program;
   job.name = program.model + "-here";
@@ -101,7 +101,7 @@ Calibrated calibrate_run(store::Store& store, const std::string& wanted) {
   out.found = sim::calibrate(graph::make(program.model), samples, out.epochs, unknown_processor(view));
   out.found.device.flops_a_cycle = out.found.device.efficiency;  // of the round clock: GFLOP/s
   out.found.device.efficiency = 1;
-  const auto job = job_of(view, out.found.device, out.epochs.front().batch, samples);
+  const auto job = simulated_job(view, out.found.device, out.epochs.front().batch, samples);
   out.yaml =
       fmt::format("# Made by `tandem sim --calibrate {}`: what this machine did in that run.\n", out.run.id) +
       spec::to_yaml(job);

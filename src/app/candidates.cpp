@@ -29,7 +29,7 @@ std::vector<std::int64_t> few_whole(std::int64_t low, std::int64_t high) {
 }
 
 // An experiment's epochs are a factor, or fixed.
-std::vector<std::int64_t> epochs_of(const spec::Experiment& job) {
+std::vector<std::int64_t> epochs_to_try(const spec::Experiment& job) {
   const auto& all = job.factors.parameters;
   const auto at = std::find_if(all.begin(), all.end(), [](const auto& p) { return p.name == kEpochs; });
   if (at == all.end()) return {job.base.epochs};
@@ -38,7 +38,7 @@ std::vector<std::int64_t> epochs_of(const spec::Experiment& job) {
   return out;
 }
 
-std::vector<int> cores_of(const Choices& job, int most) {
+std::vector<int> cores_to_try(const Choices& job, int most) {
   std::vector<int> wanted = job.system.cores;
   if (wanted.empty())
     for (const auto cores : few_whole(1, most)) wanted.push_back(static_cast<int>(cores));
@@ -59,7 +59,7 @@ std::vector<Resources> systems_of(const Choices& job, const Resources& machine) 
     throw UserError(fmt::format("the spec asks for {} of memory, and this machine has {}", text_bytes(memory),
                                 text_bytes(machine.memory)));
   const auto speeds = job.system.speed.empty() ? std::vector<double>{1.0} : job.system.speed;
-  for (const int cores : cores_of(job, machine.cores))
+  for (const int cores : cores_to_try(job, machine.cores))
     for (const double speed : speeds) out.push_back({cores, memory, speed, job.base.system.gpus});
   return out;
 }
@@ -119,7 +119,7 @@ Choices choices_of(const spec::TuneJob& job) {
 }
 
 Choices choices_of(const spec::Experiment& job) {
-  return {job.base, job.factors, job.system, epochs_of(job)};
+  return {job.base, job.factors, job.system, epochs_to_try(job)};
 }
 
 AdvisedSpec load_advised(const std::filesystem::path& path, const Catalogue& catalogue) {

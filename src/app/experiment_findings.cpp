@@ -8,6 +8,7 @@
 
 #include "app/results.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "tune/experiment_plan.h"
 
@@ -46,7 +47,7 @@ study::Response response_of(const std::string& name) {
   return {name, meaning.unit, phase_of(name), quality, meaning.more_is_better};
 }
 
-double cores_of(const Values& at) {
+double cores_at(const Values& at) {
   const auto cores = at.find("cores");
   const auto nodes = at.find(spec::kNodes);
   const double each = cores == at.end() ? 1 : as_number(cores->second).value_or(1);
@@ -72,7 +73,7 @@ void add_runs(const JobView& job, const AnalysisOptions& looking, Findings& out)
     out.tasks_with_bytes_out += sent != task.measured.end();
     if (const auto time = task.measured.find("train_seconds"); time != task.measured.end())
       run.responses[kDollars] = study::dollars(
-          time->second, cores_of(task.at), sent == task.measured.end() ? 0 : sent->second, looking.prices);
+          time->second, cores_at(task.at), sent == task.measured.end() ? 0 : sent->second, looking.prices);
     out.study.runs.push_back(std::move(run));
     out.repeated += repeated.erase(task.run);
   }
@@ -206,7 +207,7 @@ json json_of(const AnalysisOptions& looking) {
 
 AnalysisOptions analysis_options_of(const store::RunInfo& run) {
   AnalysisOptions out;
-  const auto spec = json::parse(run.spec, nullptr, false);
+  const auto spec = parse_json(run.spec);
   if (!spec.is_object() || !spec.contains("looking") || !spec["looking"].is_object()) return out;
   const auto& from = spec["looking"];
   out.prices.dollars_per_hour = from.value("dollars_per_hour", out.prices.dollars_per_hour);

@@ -6,6 +6,7 @@
 
 #include "app/tune_results.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "event/codec.h"
 
 namespace tandem::app {
@@ -14,10 +15,6 @@ using nlohmann::json;
 namespace {
 
 namespace study = characterize;
-
-json maybe(const std::optional<double>& value) {
-  return value ? json(*value) : json(nullptr);
-}
 
 json mean_json(const study::Mean& mean) {
   json out{{"mean", mean.value}, {"observations", mean.count}};
@@ -64,8 +61,8 @@ json analysis_json(const study::Analysis& analysis) {
     rows.push_back({{"term", row.term},
                     {"df", row.df},
                     {"sum_of_squares", row.sum_of_squares},
-                    {"f", maybe(row.f)},
-                    {"p", maybe(row.p)},
+                    {"f", or_null(row.f)},
+                    {"p", or_null(row.p)},
                     {"share", row.share}});
   return {{"response", analysis.response},
           {"type", analysis.table.type},
@@ -74,7 +71,7 @@ json analysis_json(const study::Analysis& analysis) {
           {"rows", rows},
           {"residual_df", analysis.table.residual_df},
           {"residual_sum_of_squares", analysis.table.residual_ss},
-          {"r2", maybe(analysis.model.r2)},
+          {"r2", or_null(analysis.model.r2)},
           {"coefficients", coefficients_json(analysis.model)},
           {"notes", analysis.table.notes}};
 }
@@ -87,9 +84,9 @@ json impact_json(const study::Impact& impact) {
   }
   return {{"factor", impact.factor},
           {"response", impact.response},
-          {"variation", maybe(impact.variation)},
+          {"variation", or_null(impact.variation)},
           {"grade", impact.grade ? json(name(*impact.grade)) : json(nullptr)},
-          {"p", maybe(impact.p)},
+          {"p", or_null(impact.p)},
           {"averaged", impact.averaged},
           {"note", impact.note},
           {"levels", levels}};
@@ -105,8 +102,8 @@ json comparison_json(const study::Comparison& comparison) {
     json row = mean_json(best.mean);
     row.update({{"at", tandem::to_json(best.at)},
                 {"settings", best.settings},
-                {"both_better_by", maybe(best.both_better_by)},
-                {"p", maybe(best.p)}});
+                {"both_better_by", or_null(best.both_better_by)},
+                {"p", or_null(best.p)}});
     out[name(best.strategy)] = std::move(row);
   }
   return out;

@@ -8,6 +8,7 @@
 #include "app/catalogue.h"
 #include "app/installation.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "tune/experiment_plan.h"
 
 namespace tandem::app {
@@ -26,7 +27,7 @@ json json_of(const RunWorld& where) {
 
 RunWorld world_of(const store::RunInfo& run) {
   RunWorld out;
-  const auto spec = json::parse(run.spec, nullptr, false);
+  const auto spec = parse_json(run.spec);
   if (!spec.is_object() || !spec.contains("world") || !spec["world"].is_object()) return out;
   const auto& from = spec["world"];
   out.world = from.value("world", out.world);

@@ -10,11 +10,11 @@ namespace {
 
 using nlohmann::json;
 
-const TaskView* first_task(const View& view, const JobView& job) {
+const TaskView* first_task_of(const View& view, const JobView& job) {
   return job.tasks.empty() ? nullptr : &view.tasks[static_cast<std::size_t>(job.tasks.front())];
 }
 
-json or_null(const std::optional<Seconds>& time) {
+json time_or_null(const std::optional<Seconds>& time) {
   return time ? json(time->value) : json(nullptr);
 }
 
@@ -29,10 +29,10 @@ json load_json(const NodeView& node) {
           {"network", share(load.network)},
           {"gpu", share(load.gpu)},
           {"gpu_memory", share(load.gpu_memory)},
-          {"latency", or_null(load.latency)}};
+          {"latency", time_or_null(load.latency)}};
 }
 
-json energy_json(const View& view, const JobView& job) {
+json job_energy_json(const View& view, const JobView& job) {
   Joules sum;
   std::string source;
   bool complete = true;
@@ -80,7 +80,7 @@ std::string state_of(const View& view, const JobView& job) {
 }
 
 json job_json(const View& view, const JobView& job) {
-  const TaskView* task = first_task(view, job);
+  const TaskView* task = first_task_of(view, job);
   const std::string state = state_of(view, job);
   const bool over = job.state != JobState::running;
   json out{{"job", job.id},
@@ -101,7 +101,7 @@ json job_json(const View& view, const JobView& job) {
            {"epochs", job.base().epochs},
            {"reported", task ? task->reported() : 0},
            {"progress", progress_json(view, job)},
-           {"energy", energy_json(view, job)}};
+           {"energy", job_energy_json(view, job)}};
   if (job.base().nodes > 1) out["on_nodes"] = job.base().nodes;
   if (job.base().place.deadline) out["deadline"] = (job.submitted_at + *job.base().place.deadline).value;
   if (task && task->attempt > 0) {
@@ -190,7 +190,7 @@ json explanation_json(const place::Explanation& why) {
           {"considered", std::move(types)},
           {"verdict", why.verdict},
           {"ahead", why.ahead},
-          {"expected_start", or_null(why.expected_start)},
+          {"expected_start", time_or_null(why.expected_start)},
           {"start_note", why.start_note}};
 }
 

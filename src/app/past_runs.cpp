@@ -10,6 +10,7 @@
 #include "app/predictions.h"
 #include "app/runs.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace tandem::app {
@@ -178,8 +179,7 @@ std::size_t fold_past_runs(store::Store& store) {
   std::map<std::string, advise::Load> seen;  // by run
   if (!runs.empty())
     for (const auto& kept : store.predictions())
-      if (!is_server(kept.run))
-        seen[kept.run.id] = predicted_run_from_json(json::parse(kept.body, nullptr, false)).load;
+      if (!is_server(kept.run)) seen[kept.run.id] = predicted_run_from_json(parse_json(kept.body)).load;
   std::vector<store::FoldedRun> folded;
   for (const auto& run : runs) {
     folded.push_back({run, {}});
@@ -196,7 +196,7 @@ std::size_t fold_past_runs(store::Store& store) {
 std::vector<PastRun> past_runs(store::Store& store, const std::string& program) {
   std::vector<PastRun> out;
   for (const auto& body : store.past(program)) {
-    const auto parsed = json::parse(body, nullptr, false);
+    const auto parsed = parse_json(body);
     if (parsed.is_discarded()) throw SystemError("a past run of " + program + " is damaged in the store");
     out.push_back(past_run_from_json(parsed));
   }

@@ -10,14 +10,11 @@
 
 #include "app/runs.h"
 #include "base/error.h"
+#include "base/json.h"
 
 namespace tandem::app {
 using nlohmann::json;
 namespace {
-
-json or_null(const std::optional<double>& value) {
-  return value ? json(*value) : json(nullptr);
-}
 
 std::optional<double> number_or_none(const json& in) {
   return in.is_number() ? std::optional(in.get<double>()) : std::nullopt;
@@ -28,7 +25,7 @@ std::optional<Joules> joules_or_none(const json& in) {
 }
 
 PredictedRun read(const store::Prediction& kept) {
-  const auto parsed = json::parse(kept.body, nullptr, false);
+  const auto parsed = parse_json(kept.body);
   if (parsed.is_discarded())
     throw SystemError("the prediction of run " + kept.run.id + " is damaged in the store");
   auto out = predicted_run_from_json(parsed);

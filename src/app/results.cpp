@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 namespace {
 
-json energy_json(const TaskView& task) {
+json task_energy_json(const TaskView& task) {
   return task.energy_source.empty() ? json(nullptr) : json(task.joules().value);
 }
 
@@ -107,7 +107,7 @@ json train_json(const store::RunInfo&, const View& view, const TaskFolders& fold
     const EpochRecord* best = best_epoch(*task);
     result["best"] = best ? json{{"epoch", best->epoch}, {"metrics", best->metrics}} : json(nullptr);
     result["train_seconds"] = training_time(*task).value;
-    result["joules"] = energy_json(*task);
+    result["joules"] = task_energy_json(*task);
     result["energy_source"] = task->energy_source.empty() ? json(nullptr) : json(task->energy_source);
     result["energy_complete"] = task->energy_complete;
     result["energy_parts"] = parts_json(task->energy_parts());

@@ -15,6 +15,7 @@
 #include "app/predictions.h"
 #include "app/runs.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "platform/thread_load.h"
 
@@ -38,7 +39,7 @@ std::optional<platform::CoresWanted> wanted_by_others() {
 
 std::optional<Seconds> promised(const std::vector<store::Prediction>& all, const std::string& run) {
   for (const auto& kept : all)
-    if (kept.run.id == run) return predicted_run_from_json(nlohmann::json::parse(kept.body)).slo;
+    if (kept.run.id == run) return predicted_run_from_json(parse_json(kept.body)).slo;
   return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/installation.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "control/loop.h"
 #include "place/engine/scheduler.h"
 #include "platform/nvml.h"
@@ -16,7 +17,7 @@ namespace tandem::app {
 namespace {
 
 std::vector<std::unique_ptr<Policy>> server_policies(const store::RunInfo& run) {
-  const auto spec = nlohmann::json::parse(run.spec, nullptr, false);
+  const auto spec = parse_json(run.spec);
   if (spec.is_discarded()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
   std::vector<std::unique_ptr<Policy>> out;
   for (const auto& kind : kinds())
@@ -33,7 +34,7 @@ bool is_server(const store::RunInfo& run) {
 }
 
 spec::Job job_of(const store::RunInfo& run) {
-  const auto spec = nlohmann::json::parse(run.spec, nullptr, false);
+  const auto spec = parse_json(run.spec);
   if (spec.is_discarded()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
   return spec::job_from_json(spec);
 }

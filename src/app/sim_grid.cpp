@@ -63,7 +63,7 @@ graph::Model read_model_file(const std::string& file) {
 }
 
 // Models by name or file, each made once.
-class Models {
+class GridModels {
  public:
   std::shared_ptr<const graph::Model> of(const spec::Workload& workload) {
     const bool file = workload.model.empty();
@@ -246,7 +246,7 @@ std::vector<SimCell> cells_of(const spec::SimJob& job, const std::vector<SweptKe
       throw UserError(
           fmt::format("the sweep has more than {} rows; sweep fewer values at a time", kMostCells));
   }
-  Models models;
+  GridModels models;
   std::vector<SimCell> out;
   for (const auto& workload : job.workloads)
     for (std::size_t i = 0; i < each; ++i) {

@@ -6,13 +6,11 @@
 
 #include "app/sim_names.h"
 
+#include "base/json.h"
+
 namespace tandem::app {
 using nlohmann::json;
 namespace {
-
-json maybe(const std::optional<double>& number) {
-  return number ? json(*number) : json(nullptr);
-}
 
 json net_json(const sim::RunResult& result) {
   json out = json::object();
@@ -22,7 +20,7 @@ json net_json(const sim::RunResult& result) {
     json& one = out[sim::name(link)] = {{"sent", traffic.sent},
                                         {"received", traffic.received},
                                         {"busy", traffic.busy},
-                                        {"joules", maybe(link_joules(result, link))}};
+                                        {"joules", or_null(link_joules(result, link))}};
     if (const auto why = no_link_joules(result, link); !why.empty()) one["joules_why"] = why;
   }
   return out;
@@ -38,7 +36,7 @@ json devices_json(const sim::RunResult& result, const spec::Cluster& cluster) {
                    {"worker", device.worker},
                    {"server", device.server},
                    {"busy", device.busy},
-                   {"joules", maybe(device.joules)}});
+                   {"joules", or_null(device.joules)}});
   }
   return out;
 }
@@ -50,10 +48,10 @@ void add_results(json& out, const SimRow& row, const spec::Cluster& cluster) {
   out["t_comm"] = result.t_comm;
   out["t_mem"] = result.t_mem;
   out["t_io"] = result.t_io;
-  out["speedup"] = maybe(row.speedup);
+  out["speedup"] = or_null(row.speedup);
   if (!row.speedup) out["speedup_why"] = row.no_speedup;
   out["usage"] = result.usage;
-  out["joules"] = maybe(result.joules);
+  out["joules"] = or_null(result.joules);
   if (!result.joules) out["joules_why"] = no_joules(result);
   out["steps"] = result.steps;
   out["samples"] = result.samples;

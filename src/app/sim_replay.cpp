@@ -33,7 +33,7 @@ class OneJob final : public sim::Arrivals {
   bool taken_ = false;
 };
 
-std::int64_t epochs_of(const View& view) {
+std::int64_t epochs_in(const View& view) {
   std::int64_t sum = 0;
   for (const auto& task : view.tasks) sum += static_cast<std::int64_t>(task.epochs.size());
   return sum;
@@ -50,7 +50,7 @@ void play_again(const View& run, sim::RecordedPrograms& programs, Replayed& out)
   const JobView& again = decider.view().jobs.front();
   out.played = again.active;
   out.played_out = again.state == JobState::finished;
-  out.epochs_played = epochs_of(decider.view());
+  out.epochs_played = epochs_in(decider.view());
 }
 
 std::optional<double> median_error(const std::vector<sim::PredictedEpoch>& epochs) {
@@ -71,7 +71,7 @@ Replayed replay_of(const View& run) {
   out.tasks = sim::errors_by_task(out.epochs);
   out.median = median_error(out.epochs);
   out.measured = run.jobs.front().active;
-  out.epochs_measured = epochs_of(run);
+  out.epochs_measured = epochs_in(run);
   out.finished = run.jobs.front().state == JobState::finished;
   play_again(run, programs, out);
   out.guesses = programs.guesses();

@@ -53,7 +53,7 @@ std::vector<sim::ReplayPool> pools_for(const TraceOptions& options, TraceStudy& 
   return pools;
 }
 
-double share(double part, double all) {
+double share_of(double part, double all) {
   return all > 0 ? part / all : 0;
 }
 
@@ -70,8 +70,8 @@ json policy_json(const TraceStudy& prepared, const PolicyRow& row) {
            {"longest_wait", waits.most},
            {"mean_response", waits.mean_response},
            {"mean_slowdown", waits.mean_slowdown},
-           {"core_usage", share(r.core_seconds, r.core_seconds_there)},
-           {"gpu_usage", share(r.gpu_seconds, r.gpu_seconds_there)},
+           {"core_usage", share_of(r.core_seconds, r.core_seconds_there)},
+           {"gpu_usage", share_of(r.gpu_seconds, r.gpu_seconds_there)},
            {"core_seconds", r.core_seconds},
            {"gpu_seconds", r.gpu_seconds},
            {"failures", r.failures},

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kLargestWhole = 9007199254740992;  // 2^53
 
-void check(const Study& study, const Run& run, std::size_t number) {
+void check_run(const Study& study, const Run& run, std::size_t number) {
   for (const auto& factor : study.factors)
     if (!run.at.contains(factor.name))
       throw UserError(
@@ -46,7 +46,7 @@ void check(const Study& study) {
   };
   for (const auto& factor : study.factors) add(factor.name);
   for (const auto& response : study.responses) add(response.name);
-  for (std::size_t i = 0; i < study.runs.size(); ++i) check(study, study.runs[i], i + 1);
+  for (std::size_t i = 0; i < study.runs.size(); ++i) check_run(study, study.runs[i], i + 1);
 }
 
 Mean mean_of(std::span<const double> values) {

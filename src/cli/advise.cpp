@@ -24,7 +24,7 @@ struct AdviseOptions {
   bool history = false;
 };
 
-int answer(const AdviseOptions& options) {
+int answer_question(const AdviseOptions& options) {
   options.data.apply();
   if (options.spec.empty()) throw UserError("SPEC is missing: a YAML file with domains to choose from");
   const auto spec = load_advised(options.spec, catalogue());
@@ -68,7 +68,7 @@ void add_advise(CLI::App& app, Action& action) {
   command->add_flag("--history", options->history, "show predictions of earlier runs and what came of them");
   command->callback([options, &action] {
     action = [options] {
-      if (!options->history) return answer(*options);
+      if (!options->history) return answer_question(*options);
       auto store = options->store.open();
       return history(store, options->json);
     };

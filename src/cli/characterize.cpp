@@ -9,6 +9,7 @@
 #include "app/experiment_results.h"
 #include "app/results.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/session.h"
 #include "report/experiment_export.h"
@@ -49,7 +50,7 @@ void set_levels(spec::Experiment& job, const char* name, const std::vector<std::
 }
 
 // The command line wins over the spec.
-spec::Experiment job_from(const CharacterizeOptions& options) {
+spec::Experiment experiment_from(const CharacterizeOptions& options) {
   auto job = spec::load_characterize(options.spec, catalogue());
   if (options.seed) job.seed = job.base.seed = *options.seed;
   if (!options.design.empty()) {
@@ -86,7 +87,7 @@ int show_plan(const spec::Experiment& job, const JsonOption& json) {
 // Prices and the like may be others than those the run was made with; the run keeps its own.
 void look_otherwise(const CharacterizeOptions& options, store::RunInfo& run) {
   if (!options.looks) return;
-  auto spec = nlohmann::json::parse(run.spec, nullptr, false);
+  auto spec = parse_json(run.spec);
   if (!spec.is_object()) throw SystemError("the spec of run " + run.id + " is damaged in the store");
   spec["looking"] = json_of(options.looking);
   run.spec = spec.dump();
@@ -139,7 +140,7 @@ int characterize(CharacterizeOptions options) {
   auto store = options.store.open();
   if (!options.join.empty()) return join_runs(options, store);
   if (!options.from.empty()) return look_again(options, store);
-  const auto job = job_from(options);
+  const auto job = experiment_from(options);
   if (options.plan) return show_plan(job, options.json);
   options.session.kept = {{"world", json_of(options.where)}, {"looking", json_of(options.looking)}};
   return run_new(store, job, options.json, options.session);

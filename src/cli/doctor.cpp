@@ -34,7 +34,7 @@ struct DoctorOptions {
 
 // First line a program prints, and whether it exited with 0; nullopt when it cannot be started. No shell
 // involved.
-std::optional<std::pair<bool, std::string>> ask(std::vector<std::string> arguments) {
+std::optional<std::pair<bool, std::string>> ask_program(std::vector<std::string> arguments) {
   int ends[2];
   if (::pipe(ends) != 0) return std::nullopt;
   platform::Descriptor read(ends[0]), write(ends[1]);
@@ -93,7 +93,7 @@ std::vector<Probe> limits(const platform::Topology& topology) {
 std::vector<Probe> programs(const store::Store& store) {
   std::vector<Probe> out;
   const auto trainer = trainer_program().string();
-  if (const auto blas = ask({trainer, "blas"}))
+  if (const auto blas = ask_program({trainer, "blas"}))
     out.push_back({"trainer", "libtorch", blas->first, trainer + ", " + blas->second});
   else
     out.push_back({"trainer", "libtorch", false,
@@ -101,7 +101,7 @@ std::vector<Probe> programs(const store::Store& store) {
                        (std::filesystem::exists(own_folder() / "../tandem-bundle.json")
                             ? "this bundle was made without it (`make bundle TRAINER=1`)"
                             : "`make build` makes it")});
-  const auto slurm = ask({"sinfo", "--version"});
+  const auto slurm = ask_program({"sinfo", "--version"});
   out.push_back({"Slurm", "sinfo", slurm && slurm->first,
                  !slurm                  ? "no sinfo in PATH"
                  : slurm->second.empty() ? "sinfo is here, but finds no cluster"

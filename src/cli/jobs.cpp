@@ -44,7 +44,7 @@ std::string progress_of(const json& job) {
 
 constexpr int kListed = 1000;  // jobs that `tandem queue` shows
 
-int queue(const JobsOptions& options) {
+int show_queue(const JobsOptions& options) {
   ServerClient client(options.server);
   const json answer = client.ask(
       "GET", fmt::format("/v1/jobs?limit={}{}", kListed, options.all ? "" : "&state=" + options.state));
@@ -150,9 +150,9 @@ CLI::App* add_question(CLI::App& app, Action& action, const std::shared_ptr<Jobs
 
 void add_queue(CLI::App& app, Action& action) {
   auto options = std::make_shared<JobsOptions>();
-  CLI::App* command =
-      add_question(app, action, options, "queue", "Show the jobs of a server",
-                   "  tandem queue\n  tandem queue --all\n  tandem queue --state failed --json -", queue);
+  CLI::App* command = add_question(
+      app, action, options, "queue", "Show the jobs of a server",
+      "  tandem queue\n  tandem queue --all\n  tandem queue --state failed --json -", show_queue);
   command->add_flag("-a,--all", options->all, "also those that are over");
   command->add_option("--state", options->state, "only these")
       ->check(CLI::IsMember(

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/random.h"
 #include "cli/command.h"
 #include "cli/output_file.h"
@@ -38,7 +39,7 @@ std::vector<KnownWorkload> read_file(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   if (error || !in) throw UserError("cannot read " + file + ": is it there, and may you read it?");
   if (size > kLargestImport) throw UserError(file + " is larger than 64 MiB: not what `--export` writes");
-  const auto document = json::parse(in, nullptr, false);
+  const auto document = parse_json(in);
   if (document.is_discarded() || document.value("tandem_knowledge", 0) != 1 || !document.contains("works"))
     throw UserError(file + " is not what `tandem knowledge --export` writes");
   std::vector<KnownWorkload> workloads;

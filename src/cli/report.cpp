@@ -28,7 +28,7 @@ std::string file_name_of(std::string run) {
   return run;
 }
 
-int report(const ReportOptions& options) {
+int write_report(const ReportOptions& options) {
   if (options.file == "-" && options.json.alone())
     throw UserError("both the page and the JSON cannot go to standard output; give -o or --json a file");
   auto store = options.store.open();
@@ -66,7 +66,7 @@ void add_report(CLI::App& app, Action& action) {
       ->type_name("FILE|-");
   options->store.add_to(*command);
   options->json.add_to(*command);
-  command->callback([options, &action] { action = [options] { return report(*options); }; });
+  command->callback([options, &action] { action = [options] { return write_report(*options); }; });
 }
 
 }  // namespace tandem::cli

@@ -11,6 +11,7 @@
 #include "app/job_view.h"
 #include "app/results.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/server_client.h"
 #include "cli/session.h"
@@ -94,7 +95,7 @@ int show_server(store::Store& store, const store::RunInfo& run, const JsonOption
                     ran ? text(Seconds{row["ended"].get<double>() - row["started"].get<double>()}) : "-",
                     job.reason});
   }
-  const auto spec = json::parse(run.spec, nullptr, false);
+  const auto spec = parse_json(run.spec);
   target.write({{"run", run.id}, {"name", run.name}, {"state", run.state}, {"server", spec}, {"jobs", jobs}});
   if (target.alone()) return kDone;
   std::cout << fmt::format("Server '{}' is {}: world {}, policy {}, {} jobs (run {})\n", run.name, run.state,

@@ -16,7 +16,7 @@ namespace {
 
 std::atomic<server::Daemon*> to_stop{nullptr};
 
-void on_signal(int) {
+void on_stop_signal(int) {
   if (auto* server = to_stop.load()) server->stop();
 }
 
@@ -70,7 +70,7 @@ int serve(ServeOptions& options) {
   server::Daemon server(store, setup);
   to_stop = &server;
   struct sigaction action {};
-  action.sa_handler = on_signal;
+  action.sa_handler = on_stop_signal;
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
   std::string where;
   for (const auto& address : server.addresses())

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "report/sim_table.h"
 #include "server/api.h"
 #include "server/daemon.h"
@@ -46,7 +47,7 @@ std::string body_of(const server::Answer& answer) {
 }  // namespace
 
 json ServerClient::ask(const std::string& method, const std::string& target, const std::string& body) {
-  auto out = json::parse(text(method, target, body), nullptr, false);
+  auto out = parse_json(text(method, target, body));
   if (out.is_discarded()) throw SystemError("the server answered something that is no JSON");
   return out;
 }
@@ -65,7 +66,7 @@ json ServerClient::submit(const std::string& spec, const std::string& folder, co
     *unmet = server::error_text(answer);
     return nullptr;
   }
-  return json::parse(body_of(answer), nullptr, false);
+  return parse_json(body_of(answer));
 }
 
 json ServerClient::wait_for(int job) {

@@ -25,7 +25,7 @@ std::atomic<int> signals_seen{0};
 std::atomic<int> last_signal{0};
 std::atomic<const std::function<void()>*> wake_world{nullptr};
 
-void on_signal(int signal) {
+void on_interrupt(int signal) {
   // The second time in earnest: what is journalled is safe, and programs die with this process.
   if (signals_seen.fetch_add(1) > 0) ::_exit(kInterrupted);
   last_signal = signal;
@@ -34,7 +34,7 @@ void on_signal(int signal) {
 
 void catch_signals() {
   struct sigaction action {};
-  action.sa_handler = on_signal;
+  action.sa_handler = on_interrupt;
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
 }
 
@@ -115,13 +115,13 @@ JobResumed raised(const View& view, const SessionOptions& options) {
   return out;
 }
 
-int report(store::Store& store, const std::string& id, const View& view, const JsonOption& json,
-           const SessionOptions& options, bool was_interrupted) {
+int report_result(store::Store& store, const std::string& id, const View& view, const JsonOption& as_json,
+                  const SessionOptions& options, bool was_interrupted) {
   const auto run = with_real_state(store, store.find(id));
   const auto folder = store.run_folder(id);
   if (options.then) options.then(run, view);
-  json.write(result_json(run, view, folder));
-  if (!json.alone())
+  as_json.write(result_json(run, view, folder));
+  if (!as_json.alone())
     std::cout << result_table(run, view, folder, false)
               << next_steps(run, model_file(folder, view).has_value());
   return exit_code(run, was_interrupted);
@@ -156,7 +156,7 @@ app::HostedWorld this_world(const store::RunInfo& run, const spec::Job& job,
   return out;
 }
 
-int work(store::Store& store, const store::RunInfo& run, const spec::Job& job, const JsonOption& json,
+int work(store::Store& store, const store::RunInfo& run, const spec::Job& job, const JsonOption& as_json,
          const SessionOptions& options) {
   catch_signals();
   const auto folder = store.run_folder(run.id);
@@ -184,12 +184,12 @@ int work(store::Store& store, const store::RunInfo& run, const spec::Job& job, c
   wake_world = nullptr;
   progress.reset();  // clears its line before the table
   lock.reset();
-  return report(store, run.id, loop.view(), json, options, interrupted().has_value());
+  return report_result(store, run.id, loop.view(), as_json, options, interrupted().has_value());
 }
 
 }  // namespace
 
-int run_new(store::Store& store, const spec::Job& job, const JsonOption& json,
+int run_new(store::Store& store, const spec::Job& job, const JsonOption& as_json,
             const SessionOptions& options) {
   require_dataset(spec::base_of(job));
   const Seconds now{static_cast<double>(::time(nullptr))};
@@ -197,14 +197,14 @@ int run_new(store::Store& store, const spec::Job& job, const JsonOption& json,
   for (const auto& [key, value] : options.kept.items()) spec[key] = value;
   const auto run = store.create_run(spec::kind_of(job), spec::base_of(job).name, spec.dump(), now);
   if (options.made) options.made(run);
-  return work(store, run, job, json, options);
+  return work(store, run, job, as_json, options);
 }
 
-int run_again(store::Store& store, const store::RunInfo& run, const JsonOption& json,
+int run_again(store::Store& store, const store::RunInfo& run, const JsonOption& as_json,
               const SessionOptions& options) {
   if (run.state == "finished" && !options.raises())
-    return report(store, run.id, replayed(store, run), json, options, false);
-  return work(store, run, job_of(run), json, options);
+    return report_result(store, run.id, replayed(store, run), as_json, options, false);
+  return work(store, run, job_of(run), as_json, options);
 }
 
 }  // namespace tandem::cli

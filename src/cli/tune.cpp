@@ -36,7 +36,7 @@ std::string algorithms_text() {
   return out;
 }
 
-spec::TuneJob job_from(const TuneOptions& options, const std::string& file) {
+spec::TuneJob tune_job_from(const TuneOptions& options, const std::string& file) {
   auto job = spec::load_tune(file, catalogue());
   if (options.seed) job.search.seed = job.base.seed = *options.seed;
   if (options.trials) job.search.trials = *options.trials;
@@ -54,7 +54,7 @@ int run_all(const TuneOptions& options) {
   auto store = options.store.open();
   if (options.specs.size() > 1 && options.json.wanted()) throw UserError("--json is for one spec at a time");
   std::vector<spec::TuneJob> jobs;  // all are read before the first is run
-  for (const auto& file : options.specs) jobs.push_back(job_from(options, file));
+  for (const auto& file : options.specs) jobs.push_back(tune_job_from(options, file));
   int worst = kDone;
   for (const auto& job : jobs) {
     const int code = options.recurring ? run_recurring(store, job, options.json, options.session)

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostRows = 12;
 
 // What is worth knowing at any moment, kept up to date event by event.
-class Standing {
+class TuneStanding {
  public:
   void saw(const View& view, const control::Entry& entry) {
     const auto* e = std::get_if<EpochEnded>(&entry.event.body);
@@ -52,7 +52,7 @@ std::string score_text(const spec::TuneJob& job, double value) {
   return fmt::format("{} {:.4f}", job.objective.goals.front().metric, value);
 }
 
-std::string best_line(const View& view, const Standing& standing) {
+std::string best_line(const View& view, const TuneStanding& standing) {
   if (standing.best_task < 0) return "best so far: none yet";
   const auto& job = *view.jobs.front().as<spec::TuneJob>();
   const auto& task = view.tasks[static_cast<std::size_t>(standing.best_task)];
@@ -101,7 +101,7 @@ class PlainTuneProgress final : public control::Observer {
   }
 
  private:
-  Standing standing_;
+  TuneStanding standing_;
 };
 
 // A block of lines, redrawn in place.
@@ -178,7 +178,7 @@ class LiveTuneProgress final : public control::Observer {
     }
   }
 
-  Standing standing_;
+  TuneStanding standing_;
   std::int64_t expected_ = 0;
   GpuLines gpus_;
   LiveBlock block_;

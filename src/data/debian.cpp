@@ -13,7 +13,7 @@
 namespace tandem::data {
 namespace {
 
-constexpr double kTestShare = 0.2;
+constexpr double kDebianTestShare = 0.2;
 constexpr TextOptions kText{.vocabulary = 20000, .length = 24, .rarest = 2};
 
 std::string_view next_line(std::string_view& rest) {
@@ -163,7 +163,7 @@ Dataset load_debian(const DebianOptions& options) {
   std::vector<TextSample> train, test;
   for (const auto& one : placed) {
     const Package& package = found.packages[one.package];
-    const bool held_out = place_of_name("test " + package.name) < kTestShare;
+    const bool held_out = place_of_name("test " + package.name) < kDebianTestShare;
     (held_out ? test : train).push_back({words_of(package.name + " " + package.description), one.label});
   }
   if (train.empty() || test.empty()) {

@@ -11,7 +11,7 @@
 namespace tandem::data {
 namespace {
 
-constexpr double kTestShare = 0.2;
+constexpr double kNewsTestShare = 0.2;
 constexpr TextOptions kOptions{.vocabulary = 20000, .length = 200, .rarest = 2};
 
 struct Message {
@@ -108,7 +108,7 @@ Dataset load_newsgroups(const std::filesystem::path& data) {
   }
   std::vector<TextSample> train, test;
   for (auto& message : read_messages(folders.train, dataset.class_names)) {
-    const bool held_out = folders.test.empty() && place_of_name(message.name) < kTestShare;
+    const bool held_out = folders.test.empty() && place_of_name(message.name) < kNewsTestShare;
     (held_out ? test : train).push_back(std::move(message.sample));
   }
   if (!folders.test.empty()) {

@@ -33,7 +33,7 @@ std::int64_t draw_setting(const KernelSetting& setting, Random& random) {
   return std::clamp(static_cast<std::int64_t>(drawn), setting.table_low, high);
 }
 
-[[noreturn]] void fail(const std::string& where, std::size_t line, const std::string& reason) {
+[[noreturn]] void fail_at(const std::string& where, std::size_t line, const std::string& reason) {
   throw UserError(fmt::format("{}:{}: {}; delete the file, or make it again with `tandem data get`", where,
                               line, reason));
 }
@@ -48,18 +48,18 @@ TimingRow parse_row(const Kernel& kernel, std::string_view row, const std::strin
   TimingRow parsed;
   for (const auto& setting : kernel.settings) {
     const auto comma = row.find(',');
-    if (comma == std::string_view::npos) fail(where, line, "too few fields");
+    if (comma == std::string_view::npos) fail_at(where, line, "too few fields");
     std::int64_t number = 0;
     if (!read_whole(row.substr(0, comma), number) || number < setting.low || number > setting.high) {
-      fail(where, line,
-           fmt::format("{} is '{}', no number from {} to {}", setting.name,
-                       printable(row.substr(0, comma), 40), setting.low, setting.high));
+      fail_at(where, line,
+              fmt::format("{} is '{}', no number from {} to {}", setting.name,
+                          printable(row.substr(0, comma), 40), setting.low, setting.high));
     }
     parsed.settings.push_back(number);
     row.remove_prefix(comma + 1);
   }
   if (!read_whole(row, parsed.seconds) || !std::isfinite(parsed.seconds) || parsed.seconds <= 0) {
-    fail(where, line, fmt::format("seconds is '{}', no positive number", printable(row, 40)));
+    fail_at(where, line, fmt::format("seconds is '{}', no positive number", printable(row, 40)));
   }
   return parsed;
 }
@@ -137,18 +137,18 @@ std::string timings_csv(const Kernel& kernel, const std::vector<TimingRow>& rows
 std::vector<TimingRow> parse_timings_csv(const Kernel& kernel, std::string_view csv, std::size_t rows,
                                          const std::string& where) {
   const std::string header = header_of(kernel);
-  if (!csv.starts_with(header)) fail(where, 1, fmt::format("not a table of {} timings", kernel.name));
+  if (!csv.starts_with(header)) fail_at(where, 1, fmt::format("not a table of {} timings", kernel.name));
   csv.remove_prefix(header.size());
   std::vector<TimingRow> parsed;
   for (std::size_t line = 3; !csv.empty(); ++line) {
     const auto end = csv.find('\n');
-    if (end == std::string_view::npos) fail(where, line, "the last line is cut off");
-    if (parsed.size() == rows) fail(where, line, fmt::format("more than {} rows", rows));
+    if (end == std::string_view::npos) fail_at(where, line, "the last line is cut off");
+    if (parsed.size() == rows) fail_at(where, line, fmt::format("more than {} rows", rows));
     parsed.push_back(parse_row(kernel, csv.substr(0, end), where, line));
     csv.remove_prefix(end + 1);
   }
   if (parsed.size() != rows) {
-    fail(where, parsed.size() + 2, fmt::format("{} rows where {} belong", parsed.size(), rows));
+    fail_at(where, parsed.size() + 2, fmt::format("{} rows where {} belong", parsed.size(), rows));
   }
   return parsed;
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "event/fields.h"
 
 namespace tandem::binary {
@@ -186,7 +187,7 @@ struct In {
   nlohmann::json get_json() {
     std::string text;
     get(text);
-    auto json = nlohmann::json::parse(text, nullptr, false);
+    auto json = parse_json(text);
     if (json.is_discarded()) damaged();
     return json;
   }

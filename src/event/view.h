@@ -208,6 +208,10 @@ class View {
   std::size_t touched_by_last_ = 0;  // of `touched`: before the event being applied
 };
 
+inline const TaskView& task_at(const View& view, TaskId id) {
+  return view.tasks[static_cast<std::size_t>(id)];
+}
+
 // What a task runs: its job, with what its trial changes. Replications of an experiment have seeds of their
 // own, because the same seed would give the same result and hide how much it varies.
 spec::TrainJob what_runs(const View&, const TaskView&);

@@ -10,14 +10,14 @@ namespace tandem::measure {
 namespace {
 
 // What there is, and where not, why. A meter is made only when it is chosen.
-struct Found {
+struct SensorsFound {
   platform::EnergyZones rapl;
   std::shared_ptr<platform::Nvml> nvml;  // only with GPUs that all tell their energy, or at least their power
   std::string why_no_nvml;
 };
 
-Found look(const Surroundings& around) {
-  Found found;
+SensorsFound look_around(const Surroundings& around) {
+  SensorsFound found;
   found.rapl = platform::find_energy_zones(around.sys);
   std::shared_ptr<platform::Nvml> nvml = platform::Nvml::open(found.why_no_nvml, around.nvml);
   if (!nvml) return found;
@@ -61,7 +61,7 @@ std::unique_ptr<Meter> http_meter(const spec::EnergySpec& spec, const Surroundin
   }
 }
 
-EnergySources with_gpus(std::unique_ptr<Meter> cpu, const Found& found, const Surroundings& around) {
+EnergySources with_gpus(std::unique_ptr<Meter> cpu, const SensorsFound& found, const Surroundings& around) {
   return {std::move(cpu), found.nvml ? std::make_unique<GpuEnergy>(found.nvml, around.clock) : nullptr,
           false};
 }
@@ -82,7 +82,7 @@ EnergySources choose_energy(const spec::EnergySpec& spec, const Surroundings& ar
   if (spec.source == "none") return {};
   if (spec.source == "pdu" || (automatic && !spec.url.empty()))
     return {http_meter(spec, around), nullptr, true};
-  const auto found = look(around);
+  const auto found = look_around(around);
   const bool has_rapl = !found.rapl.zones.empty();
   if (spec.source == "model" || (automatic && !has_rapl))
     return with_gpus(model_meter(spec, around), found, around);
@@ -105,7 +105,7 @@ std::vector<platform::Probe> probe_energy(const spec::EnergySpec& spec, const Su
   const auto named = [&](const char* source) { return spec.source == source; };
   const std::string other = automatic ? "not used: the power meter sees the whole machine"
                                       : "not used: " + spec.source + " was chosen";
-  const auto found = look(around);
+  const auto found = look_around(around);
   const bool meter_wins = automatic && !spec.url.empty();
   const bool has_rapl = !found.rapl.zones.empty();
   std::vector<platform::Probe> probes;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace tandem::measure {
@@ -102,7 +103,7 @@ std::vector<double> candidates(std::string_view answer) {
   if (const auto number = whole_number(answer)) return {*number};
   std::vector<double> found;
   if (answer.starts_with('{') || answer.starts_with('[')) {
-    const auto json = nlohmann::json::parse(answer, nullptr, false);
+    const auto json = parse_json(answer);
     if (json.is_discarded()) return {};
     collect(json, "watts", 0, found);
     if (found.empty()) collect(json, "power", 0, found);

@@ -80,7 +80,7 @@ void add_caches(std::vector<EventCode>& events) {
   }
 }
 
-std::optional<std::string> first_line(const std::filesystem::path& file) {
+std::optional<std::string> first_line_of(const std::filesystem::path& file) {
   std::ifstream in(file);
   std::string line;
   if (!std::getline(in, line)) return std::nullopt;
@@ -127,7 +127,7 @@ bool encode(const std::filesystem::path& device, std::string_view terms, EventCo
     terms = comma == std::string_view::npos ? std::string_view{} : terms.substr(comma + 1);
     const auto equals = term.find('=');
     const auto value = equals == std::string_view::npos ? std::uint64_t{1} : number(term.substr(equals + 1));
-    const auto format = first_line(device / "format" / std::string(term.substr(0, equals)));
+    const auto format = first_line_of(device / "format" / std::string(term.substr(0, equals)));
     if (!value || !format || !place_bits(*format, *value, event)) return false;
   }
   return true;
@@ -135,11 +135,11 @@ bool encode(const std::filesystem::path& device, std::string_view terms, EventCo
 
 void add_described(std::vector<EventCode>& events, const std::filesystem::path& sys_root) {
   const auto device = sys_root / "bus/event_source/devices/cpu";
-  const auto line = first_line(device / "type");
+  const auto line = first_line_of(device / "type");
   const auto type = line ? number(*line) : std::nullopt;
   if (!type) return;
   for (const char* name : kDescribedEvents) {
-    const auto terms = first_line(device / "events" / name);
+    const auto terms = first_line_of(device / "events" / name);
     EventCode event;
     event.name = name;
     event.type = static_cast<std::uint32_t>(*type);

@@ -43,8 +43,8 @@ std::vector<std::string> varied_names(const std::vector<advise::Setting>& candid
   return out;
 }
 
-std::vector<std::string> row_of(const std::string& label, const advise::Assessment& one,
-                                const Advised& advised, const std::vector<std::string>& names) {
+std::vector<std::string> advice_row(const std::string& label, const advise::Assessment& one,
+                                    const Advised& advised, const std::vector<std::string>& names) {
   const double level = advised.question.interval;
   std::vector<std::string> row{label};
   for (const auto& name : names) {
@@ -60,7 +60,7 @@ std::vector<std::string> row_of(const std::string& label, const advise::Assessme
   return row;
 }
 
-std::string table_of(const Advised& advised) {
+std::string advice_table(const Advised& advised) {
   const auto names = varied_names(advised.question.candidates);
   std::vector<std::string> head{""};
   head.insert(head.end(), names.begin(), names.end());
@@ -71,13 +71,13 @@ std::string table_of(const Advised& advised) {
     head.push_back(column);
   std::vector<std::vector<std::string>> rows{head};
   const auto& advice = advised.advice;
-  rows.push_back(row_of(advice.met ? "advice" : "nearest", advice.choice, advised, names));
-  for (const auto& one : advice.runner_ups) rows.push_back(row_of("then", one, advised, names));
+  rows.push_back(advice_row(advice.met ? "advice" : "nearest", advice.choice, advised, names));
+  for (const auto& one : advice.runner_ups) rows.push_back(advice_row("then", one, advised, names));
   return columns(rows);
 }
 
 // "  because    …", broken where the terminal ends, its further lines below the first.
-std::string line(const std::string& label, const std::string& value, int width) {
+std::string labelled_line(const std::string& label, const std::string& value, int width) {
   constexpr int kIndent = 13, kLeast = 20;
   std::string out;
   for (const auto& part : wrapped(value, static_cast<std::size_t>(std::max(kLeast, width - kIndent))))
@@ -95,9 +95,9 @@ std::string advice_text(const Advised& advised, int width) {
       advice.met ? "can be done" : "nothing is likely enough to end", text(advised.question.slo),
       100 * advised.question.probability,
       advised.running.count() == 0 ? "" : fmt::format(", beside {:.3g} other jobs", advised.running.count()));
-  out += table_of(advised) + "\n";
-  for (const auto& reason : advice.reasons) out += line("because", reason, width);
-  for (const auto& note : notes_of(advised)) out += line("note", note, width);
+  out += advice_table(advised) + "\n";
+  for (const auto& reason : advice.reasons) out += labelled_line("because", reason, width);
+  for (const auto& note : notes_of(advised)) out += labelled_line("note", note, width);
   return out;
 }
 

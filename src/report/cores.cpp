@@ -18,7 +18,7 @@ using namespace app;
 namespace {
 
 constexpr std::size_t kMostBars = 3000;
-constexpr double kLeft = 58, kRight = 12, kWidth = 820, kTop = 4, kBottom = 42;
+constexpr double kCoresLeft = 58, kCoresRight = 12, kCoresWidth = 820, kCoresTop = 4, kCoresBottom = 42;
 
 // A stretch of one trial on some cores: an epoch, or several like ones where there are too many to draw.
 struct Bar {
@@ -53,7 +53,7 @@ std::vector<Bar> bars_of(const Tuned& run) {
 }
 
 // Joins what follows each other on the same cores in the same phase.
-std::vector<Bar> joined(const std::vector<Bar>& bars, double gap) {
+std::vector<Bar> joined_bars(const std::vector<Bar>& bars, double gap) {
   std::vector<Bar> out;
   for (const Bar& bar : bars) {
     if (!out.empty() && out.back().task == bar.task && out.back().cores == bar.cores &&
@@ -132,16 +132,16 @@ class Gantt {
   }
 
   std::string svg() const {
-    const double floor = kTop + height_ * lanes_;
+    const double floor = kCoresTop + height_ * lanes_;
     std::string out =
-        fmt::format("<svg viewBox=\"0 0 {:g} {:g}\" role=\"img\" aria-label=\"cores over time\">\n{}", kWidth,
-                    floor + kBottom, kPatterns);
+        fmt::format("<svg viewBox=\"0 0 {:g} {:g}\" role=\"img\" aria-label=\"cores over time\">\n{}",
+                    kCoresWidth, floor + kCoresBottom, kPatterns);
     for (int lane = 0; lane < lanes_; ++lane) {
       out += fmt::format("<rect class=\"lane\" x=\"{:g}\" y=\"{:.1f}\" width=\"{:g}\" height=\"{:.1f}\"/>\n",
-                         kLeft, top(lane) + 1, kWidth - kLeft - kRight, height_ - 2);
+                         kCoresLeft, top(lane) + 1, kCoresWidth - kCoresLeft - kCoresRight, height_ - 2);
       if (lanes_ <= 16 || lane % (1 + lanes_ / 16) == 0)
-        out += fmt::format("<text x=\"{:g}\" y=\"{:.1f}\" text-anchor=\"end\">core {}</text>\n", kLeft - 6,
-                           top(lane) + height_ / 2 + 4, lane);
+        out += fmt::format("<text x=\"{:g}\" y=\"{:.1f}\" text-anchor=\"end\">core {}</text>\n",
+                           kCoresLeft - 6, top(lane) + height_ / 2 + 4, lane);
     }
     for (const Bar& bar : bars_) out += drawn(bar);
     out += failures();
@@ -152,15 +152,15 @@ class Gantt {
           x(tick.value * unit_.seconds), floor, floor + 17, escape(tick.label));
     out += fmt::format(
         "<text class=\"name\" x=\"{:g}\" y=\"{:.1f}\" text-anchor=\"middle\">tuning time ({})</text>\n",
-        (kLeft + kWidth - kRight) / 2, floor + 35, unit_.name);
+        (kCoresLeft + kCoresWidth - kCoresRight) / 2, floor + 35, unit_.name);
     return out + "</svg>";
   }
 
  private:
   double x(double seconds) const {
-    return kLeft + std::clamp(seconds / span_, 0.0, 1.0) * (kWidth - kLeft - kRight);
+    return kCoresLeft + std::clamp(seconds / span_, 0.0, 1.0) * (kCoresWidth - kCoresLeft - kCoresRight);
   }
-  double top(int lane) const { return kTop + height_ * lane; }
+  double top(int lane) const { return kCoresTop + height_ * lane; }
 
   std::string about(const Bar& bar) const {
     const auto& record = bar.task->epochs[bar.last];
@@ -265,7 +265,7 @@ std::string cores_section(const Tuned& run) {
   std::vector<Bar> bars = bars_of(run);
   if (bars.empty())
     return section("cores", title, nothing("No epoch has ended, so no core was seen at work."));
-  if (bars.size() > kMostBars) bars = joined(bars, 0.002 * (run.until - run.from).value);
+  if (bars.size() > kMostBars) bars = joined_bars(bars, 0.002 * (run.until - run.from).value);
   std::size_t left_out = 0;
   if (bars.size() > kMostBars) {
     std::vector<double> lengths;

@@ -30,7 +30,7 @@ std::vector<std::pair<std::string, std::string>> plain_results(const store::RunI
   return out;
 }
 
-std::string time_of(const TaskView& task) {
+std::string task_time(const TaskView& task) {
   const bool ran = task.started_at.value > 0 && task.ended_at > task.started_at;
   return ran ? text(task.ended_at - task.started_at) : "-";
 }
@@ -51,7 +51,8 @@ std::string any_table(const store::RunInfo& run, const View& view, const app::Ta
   if (!style.details) return out;
   std::vector<std::vector<std::string>> rows{{"TASK", "STATE", "ATTEMPTS", "TIME"}};
   for (const auto& task : view.tasks)
-    rows.push_back({std::to_string(task.id), name(task.state), std::to_string(task.attempt), time_of(task)});
+    rows.push_back(
+        {std::to_string(task.id), name(task.state), std::to_string(task.attempt), task_time(task)});
   return out + "\n" + columns(rows);
 }
 
@@ -62,7 +63,7 @@ std::string any_body(const store::RunInfo& run, const View& view) {
   std::vector<std::vector<Cell>> rows;
   for (const auto& task : view.tasks)
     rows.push_back({number_cell(task.id), word_cell(name(task.state)), number_cell(task.attempt),
-                    word_cell(time_of(task)), word_cell(text(task.granted))});
+                    word_cell(task_time(task)), word_cell(text(task.granted))});
   return section("result", "Result", facts + "</div>\n") +
          section("tasks", "Tasks", table({"task", "state", "attempts", "time", "system"}, rows));
 }

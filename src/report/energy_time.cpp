@@ -18,7 +18,7 @@ Resources without_memory(Resources system) {
   return system;
 }
 
-std::string name_of(const Resources& system) {
+std::string system_name(const Resources& system) {
   return text(without_memory(system));
 }
 
@@ -39,18 +39,18 @@ std::string plot_of(const Tuned& run, const std::vector<tune::ConfigOutcome>& kn
   plot.line(front, "c1 thin");
   for (const auto& config : known) {
     const std::string about =
-        fmt::format("{}\n{} and {} an epoch, {}", name_of(config.system), text(Seconds{config.seconds}),
+        fmt::format("{}\n{} and {} an epoch, {}", system_name(config.system), text(Seconds{config.seconds}),
                     text(Joules{*config.joules}), count_text(config.epochs, "epoch", "epochs"));
     plot.dot(config.seconds, *config.joules, config.rank == 0 ? "c1 star" : "c7", about,
              is_chosen(run, config) ? 6 : 4);
     // Names of neighbours would run into each other: the others are in the table, and under the pointer.
-    if (is_chosen(run, config)) plot.word(config.seconds, *config.joules, name_of(config.system));
+    if (is_chosen(run, config)) plot.word(config.seconds, *config.joules, system_name(config.system));
   }
   return figure(plot.svg(),
                 "Left is quicker, down draws less. Line: the Pareto front. Large: the chosen one.");
 }
 
-std::string table_of(const Tuned& run, const std::vector<tune::ConfigOutcome>& known) {
+std::string configurations_table(const Tuned& run, const std::vector<tune::ConfigOutcome>& known) {
   const auto& weights = run.spec.objective.cost;
   std::vector<std::string> headings{"system", "time (s)", "energy (J)", "epochs", "Pareto rank"};
   if (weights) headings.push_back("cost (J)");
@@ -58,7 +58,7 @@ std::string table_of(const Tuned& run, const std::vector<tune::ConfigOutcome>& k
   std::optional<std::size_t> chosen;
   for (const auto& config : known) {
     if (is_chosen(run, config)) chosen = rows.size();
-    rows.push_back({word_cell(name_of(config.system)), number_cell(config.seconds),
+    rows.push_back({word_cell(system_name(config.system)), number_cell(config.seconds),
                     number_cell(*config.joules), number_cell(static_cast<double>(config.epochs)),
                     config.rank == 0 ? Cell{"front", "0"} : number_cell(*config.rank)});
     if (weights)
@@ -90,7 +90,7 @@ std::string energy_time_section(const Tuned& run) {
       "energy-time", title,
       "<p>Medians of an epoch of the best trial's workload class, in each configuration that was run. "
       "None on the front is slower than another that draws no more.</p>\n" +
-          cost + figures({plot_of(run, known)}) + table_of(run, known));
+          cost + figures({plot_of(run, known)}) + configurations_table(run, known));
 }
 
 }  // namespace tandem::report

@@ -24,7 +24,7 @@ std::string unit_label(const std::string& response, const std::string& unit) {
   return unit.empty() || unit == "1" ? response : fmt::format("{} ({})", response, unit);
 }
 
-std::string headline(const JobView& job, const Findings& found) {
+std::string experiment_headline(const JobView& job, const Findings& found) {
   const auto& experiment = *job.as<spec::Experiment>();
   std::string boxes;
   boxes += fact("runs measured", escape(std::to_string(found.whole_runs)), escape(left_out_text(found)));
@@ -240,7 +240,7 @@ std::string experiment_body(const store::RunInfo& run, const View& view) {
   const auto looking = analysis_options_of(run);
   const auto& job = view.jobs.front();
   const auto found = findings_of(view, job.id, looking);
-  std::string out = headline(job, found);
+  std::string out = experiment_headline(job, found);
   if (!found.study.runs.empty())
     out += impact_section(found) + effects_section(found) + anova_section(found) + levels_section(found) +
            cost_section(found, looking) + boxes_section(found);

@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-std::string number(double value) {
+std::string export_number(double value) {
   return fmt::format("{}", value);
 }
 
@@ -28,7 +28,7 @@ std::string type_of(const Value& value) {
 }
 
 std::string cell_of(const Value& value) {
-  if (const auto* real = std::get_if<double>(&value)) return number(*real);
+  if (const auto* real = std::get_if<double>(&value)) return export_number(*real);
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
   return tandem::text(value);
 }
@@ -70,7 +70,7 @@ class Named {
     }
     for (const auto& name : measured_) {
       const auto found = measured.find(name);
-      row.push_back(found == measured.end() ? "" : number(found->second));
+      row.push_back(found == measured.end() ? "" : export_number(found->second));
     }
   }
 
@@ -94,7 +94,7 @@ std::vector<std::string> cells_of_a_task(const tune::MeasuredTask& task) {
           std::to_string(task.replication), std::to_string(task.job)};
 }
 
-std::string quoted(const std::string& cell) {
+std::string quoted_cell(const std::string& cell) {
   if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
   std::string out = "\"";
   for (const char c : cell) out += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -165,9 +165,9 @@ TraceTable epochs_table(const View& view, JobId job) {
     for (const auto& epoch : view.tasks[static_cast<std::size_t>(task.task)].epochs) {
       auto& row = table.rows.emplace_back(cells_of_a_task(task));
       for (const auto& cell :
-           {std::to_string(epoch.epoch), std::to_string(epoch.attempt), number(epoch.at.value),
-            number(epoch.working().value), number(epoch.startup.value),
-            epoch.energy ? number(epoch.energy->joules.value) : std::string()})
+           {std::to_string(epoch.epoch), std::to_string(epoch.attempt), export_number(epoch.at.value),
+            export_number(epoch.working().value), export_number(epoch.startup.value),
+            epoch.energy ? export_number(epoch.energy->joules.value) : std::string()})
         row.push_back(cell);
       named.add_cells(task.at, metrics_and_rates(epoch), row);
     }
@@ -177,7 +177,7 @@ TraceTable epochs_table(const View& view, JobId job) {
 std::string csv_text(const TraceTable& table) {
   std::string out;
   const auto line = [&](const auto& cells, auto text_of) {
-    for (std::size_t i = 0; i < cells.size(); ++i) out += (i > 0 ? "," : "") + quoted(text_of(cells[i]));
+    for (std::size_t i = 0; i < cells.size(); ++i) out += (i > 0 ? "," : "") + quoted_cell(text_of(cells[i]));
     out += "\n";
   };
   line(table.columns, [](const TraceColumn& column) { return column.name; });

@@ -23,7 +23,7 @@ namespace {
 
 namespace study = characterize;
 
-std::string name_of(const Workload& one) {
+std::string workload_name(const Workload& one) {
   return one.method + "/" + one.dataset;
 }
 
@@ -65,7 +65,7 @@ std::vector<std::vector<std::string>> impact_rows(const Joined& joined, const st
 
 std::vector<std::string> impact_headings(const Joined& joined) {
   std::vector<std::string> out{"factor"};
-  for (const auto& one : joined.workloads) out.push_back(name_of(one));
+  for (const auto& one : joined.workloads) out.push_back(workload_name(one));
   return out;
 }
 

@@ -17,7 +17,7 @@ namespace tandem::report {
 using namespace app;
 namespace {
 
-constexpr std::size_t kMostDots = 1500, kMostInFull = 300;
+constexpr std::size_t kMostTrialDots = 1500, kMostInFull = 300;
 
 bool in_order(const Scored& a, const Scored& b) {
   const double at = a.record().at.value, other = b.record().at.value;
@@ -48,7 +48,7 @@ std::string system_list(const Resources& system, const std::string& confidence) 
   return out + "</dl><p class=\"sub\">" + escape(confidence) + "</p>";
 }
 
-std::string facts_of(const Tuned& run) {
+std::string run_facts(const Tuned& run) {
   const auto& found = run.found;
   std::string out;
   out += fact(
@@ -176,14 +176,14 @@ std::string tune_headline(const Tuned& run) {
                escape(goal_text(run.spec.objective, run.spec.objective.goals[i], best.goals[i])),
                fmt::format("trial {}, epoch {} of {}", best.task, best.best_epoch.value_or(0), best.epochs),
                i == 0);
-    out += facts_of(run) + "</div>\n<div class=\"pair\"><div><h3>Its hyperparameters</h3>" +
+    out += run_facts(run) + "</div>\n<div class=\"pair\"><div><h3>Its hyperparameters</h3>" +
            list_of(best.hyper) + "</div><div><h3>System to train it with</h3>" +
            system_list(run.found.best_system, run.found.system_confidence) + "</div></div>\n";
   } else {
     out += nothing(run.found.trials.empty() ? "No trial was started."
                                             : "No trial reported " + run.spec.objective.goals.front().metric +
                                                   ", so there is no best one.");
-    out += "<div class=\"facts\">\n" + facts_of(run) + "</div>\n";
+    out += "<div class=\"facts\">\n" + run_facts(run) + "</div>\n";
   }
   return section("result", "Result", out + comparison(run));
 }
@@ -205,7 +205,7 @@ std::string convergence_section(const Tuned& run) {
 
   Plot score("best " + goal.metric + " so far over the tuning time", across,
              axis_for(goal_label(run.spec.objective, goal), values));
-  const std::size_t every = 1 + run.scored.size() / kMostDots;
+  const std::size_t every = 1 + run.scored.size() / kMostTrialDots;
   for (std::size_t i = 0; i < run.scored.size(); i += every) {
     const auto& scored = run.scored[i];
     score.dot((scored.record().at - run.from).value / unit.seconds, scored.value, "c7 faint",

@@ -18,7 +18,7 @@ namespace tandem::report {
 using namespace app;
 namespace {
 
-constexpr std::size_t kMostParameters = 12, kMostDots = 1500;
+constexpr std::size_t kMostParameters = 12, kMostParameterDots = 1500;
 constexpr PlotSize kSmall{330, 230, 56, 12, 10, 42};
 
 // Results are compared after the same epoch: the last one that four fifths of the trials reached.
@@ -149,7 +149,7 @@ std::string parameters_section(const Tuned& run) {
   if (results.empty()) return section("parameters", title, nothing("No trial has a result."));
   if (run.varied.empty()) return section("parameters", title, nothing("No parameter varied."));
   std::vector<std::string> all;
-  const std::size_t every = 1 + run.found.trials.size() / kMostDots;
+  const std::size_t every = 1 + run.found.trials.size() / kMostParameterDots;
   for (std::size_t i = 0; i < std::min(run.varied.size(), kMostParameters); ++i) {
     const std::string& name = run.varied[i];
     const ParameterAxis across(run, name);
@@ -197,7 +197,7 @@ std::string front_section(const Tuned& run) {
   if (run.found.front.empty()) return section("front", title, nothing("No trial has a result."));
   std::set<std::size_t> front(run.found.front.begin(), run.found.front.end());
   std::vector<std::string> all;
-  const std::size_t every = 1 + run.found.trials.size() / kMostDots;
+  const std::size_t every = 1 + run.found.trials.size() / kMostParameterDots;
   for (std::size_t g = 1; g < std::min<std::size_t>(goals.size(), 5); ++g) {
     std::vector<double> xs, ys;
     for (const auto& trial : run.found.trials)

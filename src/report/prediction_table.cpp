@@ -12,11 +12,11 @@ namespace tandem::report {
 using namespace app;
 namespace {
 
-std::string number(const std::optional<double>& value) {
+std::string optional_number(const std::optional<double>& value) {
   return value ? fmt::format("{:.4g}", *value) : "-";
 }
 
-std::vector<std::string> row_of(const PredictedRun& run) {
+std::vector<std::string> prediction_row(const PredictedRun& run) {
   return {run.job > 0 ? fmt::format("{}, job {}", run.run, run.job) : run.run,
           run.program,
           advise::text(run.setting),
@@ -24,8 +24,8 @@ std::vector<std::string> row_of(const PredictedRun& run) {
           text(run.seconds),
           run.outcome ? text(run.outcome->seconds) : "-",
           run.outcome ? fmt::format("{:+.1f} %", 100 * error_of(run)) : "-",
-          number(run.metric_value),
-          run.outcome ? number(run.outcome->metric) : "-",
+          optional_number(run.metric_value),
+          run.outcome ? optional_number(run.outcome->metric) : "-",
           !run.outcome ? "-"
           : run.met()  ? "met"
                        : "missed"};
@@ -36,7 +36,7 @@ std::vector<std::string> row_of(const PredictedRun& run) {
 std::string prediction_table(const std::vector<PredictedRun>& predictions) {
   std::vector<std::vector<std::string>> rows{
       {"RUN", "PROGRAM", "SETTING", "SLO", "PREDICTED", "TOOK", "ERROR", "METRIC", "REACHED", "SLO WAS"}};
-  for (const auto& run : predictions) rows.push_back(row_of(run));
+  for (const auto& run : predictions) rows.push_back(prediction_row(run));
   std::string out = columns(rows);
   const auto summary = predictions_json(predictions)["summary"];
   if (const auto& error = summary["mean_absolute_error"]; !error.is_null())

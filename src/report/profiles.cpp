@@ -20,7 +20,7 @@ namespace tandem::report {
 using namespace app;
 namespace {
 
-constexpr std::size_t kMostColumns = 80, kMostCounters = 70, kMostPoints = 1500;
+constexpr std::size_t kMostProfileColumns = 80, kMostCounters = 70, kMostPoints = 1500;
 
 struct Column {
   std::string name;
@@ -138,7 +138,7 @@ std::string work_key(const std::set<std::int32_t>& workloads, bool earlier) {
 std::string epoch_heat_map(const TaskView& task, const std::string& whose) {
   std::vector<Column> columns;
   for (const auto& record : task.epochs)
-    if (!record.profile.rates.empty() && columns.size() < kMostColumns)
+    if (!record.profile.rates.empty() && columns.size() < kMostProfileColumns)
       columns.push_back({fmt::format("epoch {}", record.epoch), &record.profile.rates});
   if (columns.empty())
     return nothing("No epoch has a profile: nothing was counted (`tandem doctor` says what can be).");
@@ -156,9 +156,10 @@ std::string counters_section(const Tuned& run) {
     out += epoch_heat_map(*best, fmt::format("the best trial ({})", best->id));
   auto columns = first_epochs(run);
   const std::size_t all = columns.size();
-  if (all > kMostColumns) {
+  if (all > kMostProfileColumns) {
     std::vector<Column> some;
-    for (std::size_t i = 0; i < kMostColumns; ++i) some.push_back(columns[i * all / kMostColumns]);
+    for (std::size_t i = 0; i < kMostProfileColumns; ++i)
+      some.push_back(columns[i * all / kMostProfileColumns]);
     columns = std::move(some);
   }
   if (columns.size() > 1)

@@ -15,18 +15,18 @@ const TaskView* first_task(const View& view) {
   return view.tasks.empty() ? nullptr : &view.tasks.front();
 }
 
-std::string number_text(double value) {
+std::string metric_number(double value) {
   return fmt::format("{:.4g}", value);
 }
 
 std::string metrics_text(const Metrics& metrics) {
   std::string out;
   for (const auto& [name, value] : metrics)
-    out += fmt::format("{}{} {}", out.empty() ? "" : "  ", name, number_text(value));
+    out += fmt::format("{}{} {}", out.empty() ? "" : "  ", name, metric_number(value));
   return out;
 }
 
-std::string row(const std::string& label, const std::string& value) {
+std::string result_row(const std::string& label, const std::string& value) {
   return fmt::format("  {:<10} {}\n", label, value);
 }
 
@@ -43,18 +43,18 @@ std::string quality_rows(const TaskView& task) {
   const EpochRecord& last = task.epochs.back();
   std::string out;
   if (const auto score = score_of(last.metrics)) {
-    std::string value = number_text(score->value);
+    std::string value = metric_number(score->value);
     if (const EpochRecord* best = best_epoch(task); best != &last)
       value +=
-          fmt::format("   (best {} at epoch {})", number_text(score_of(best->metrics)->value), best->epoch);
-    out += row(score->metric, value);
+          fmt::format("   (best {} at epoch {})", metric_number(score_of(best->metrics)->value), best->epoch);
+    out += result_row(score->metric, value);
     for (const auto& [name, metric] : last.metrics)
-      if (name == "loss" && name != score->metric) out += row(name, number_text(metric));
+      if (name == "loss" && name != score->metric) out += result_row(name, metric_number(metric));
   }
   return out;
 }
 
-std::string failure_rows(const TaskView& task) {
+std::string task_failure_rows(const TaskView& task) {
   if (!task.last_failure || task.last_failure->last_output.empty()) return "";
   std::string out = "\n  last lines of its output:\n";
   std::size_t from = 0;
@@ -87,22 +87,23 @@ std::string train_table(const store::RunInfo& run, const View& view, const app::
                                 run.reason.empty() ? "" : " (" + run.reason + ")");
   if (task && !task->epochs.empty()) {
     out += "\n" + quality_rows(*task);
-    out += row("time", fmt::format("{}   ({} an epoch)", text(training_time(*task)),
-                                   text(training_time(*task) / static_cast<double>(task->epochs.size()))));
-    out += row("energy", energy_text(*task));
-    out +=
-        row("system", fmt::format("{}{}", text(task->granted),
+    out += result_row("time",
+                      fmt::format("{}   ({} an epoch)", text(training_time(*task)),
+                                  text(training_time(*task) / static_cast<double>(task->epochs.size()))));
+    out += result_row("energy", energy_text(*task));
+    out += result_row("system",
+                      fmt::format("{}{}", text(task->granted),
                                   task->attempt > 1 ? fmt::format("   ({} attempts)", task->attempt) : ""));
   }
-  if (const auto model = model_file(folder, view)) out += row("model", model->string());
-  out += row("run", run.id);
+  if (const auto model = model_file(folder, view)) out += result_row("model", model->string());
+  out += result_row("run", run.id);
   if (style.details) {
-    out += row("folder", folder.run.string());
+    out += result_row("folder", folder.run.string());
     if (!view.jobs.empty())
-      for (const auto& [name, value] : view.jobs.front().base().hyper) out += row(name, text(value));
+      for (const auto& [name, value] : view.jobs.front().base().hyper) out += result_row(name, text(value));
     if (task && !task->epochs.empty()) out += epoch_rows(*task);
   }
-  if (task && run.state == "failed") out += failure_rows(*task);
+  if (task && run.state == "failed") out += task_failure_rows(*task);
   return out;
 }
 

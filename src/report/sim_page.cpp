@@ -38,7 +38,7 @@ const SimRow* best(const std::vector<SimRow>& rows, Better better) {
   return out;
 }
 
-std::string facts_of(const std::vector<SimRow>& rows) {
+std::string sim_facts(const std::vector<SimRow>& rows) {
   const auto joules = [](const SimRow& row) {
     return row.result.joules.value_or(std::numeric_limits<double>::infinity());
   };
@@ -98,7 +98,7 @@ std::string rows_section(const std::vector<SimRow>& rows) {
   for (const auto& row : rows) lines.push_back(cells_of_row(row));
   std::string notes;
   for (const auto& note : sim_notes(rows)) notes += "<p>" + escape(note) + "</p>\n";
-  return section("rows", "What came of it", facts_of(rows) + table(headings, lines) + notes + kMeaning);
+  return section("rows", "What came of it", sim_facts(rows) + table(headings, lines) + notes + kMeaning);
 }
 
 // ---- speed-up over workers ----
@@ -258,7 +258,7 @@ std::string row_sections(const std::vector<SimRow>& rows, const spec::Cluster& c
 
 // ---- the machines ----
 
-std::string cluster_section(const spec::Cluster& cluster) {
+std::string sim_cluster_section(const spec::Cluster& cluster) {
   std::vector<std::vector<Cell>> lines;
   for (const auto& device : cluster.devices)
     lines.push_back(
@@ -291,7 +291,7 @@ std::string sim_page(const spec::SimJob& job, const std::vector<SimRow>& rows) {
       escape(job.name, 200), count_text(static_cast<std::int64_t>(rows.size()), "row", "rows"),
       escape(job.cluster.name, 200), count_text(job.cluster.node_count(), "node", "nodes"), job.seed);
   const std::string body = rows_section(rows) + speedup_section(rows) + row_sections(rows, job.cluster) +
-                           cluster_section(job.cluster);
+                           sim_cluster_section(job.cluster);
   return whole_page(job.name, head, body, "a simulation");
 }
 

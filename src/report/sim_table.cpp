@@ -14,11 +14,11 @@ namespace tandem::report {
 using namespace app;
 namespace {
 
-using Line = std::vector<std::string>;
+using Cells = std::vector<std::string>;
 constexpr std::size_t kMostNamed = 4;  // rows of a note
 
-Line heading(const std::vector<SimRow>& rows) {
-  Line out{"workload"};
+Cells heading(const std::vector<SimRow>& rows) {
+  Cells out{"workload"};
   for (const auto& [key, value] : rows.front().cell.swept) out.push_back(key);
   for (const char* column :
        {"T_exec s", "T_comp s", "T_comm s", "T_mem s", "T_io s", "NET", "speed-up", "usage", "energy"})
@@ -26,8 +26,8 @@ Line heading(const std::vector<SimRow>& rows) {
   return out;
 }
 
-Line line_of(const SimRow& row) {
-  Line out{row.cell.workload.name};
+Cells line_of(const SimRow& row) {
+  Cells out{row.cell.workload.name};
   for (const auto& [key, value] : row.cell.swept) out.push_back(value);
   if (!row.error.empty()) {
     out.push_back("cannot run");
@@ -79,7 +79,7 @@ class Notes {
   std::vector<Note> all_;
 };
 
-std::string legend(const std::vector<SimRow>& rows) {
+std::string sim_legend(const std::vector<SimRow>& rows) {
   std::set<std::string> devices;
   bool network = false;
   for (const auto& row : rows) {
@@ -131,11 +131,11 @@ std::string sim_table(const spec::SimJob& job, const std::vector<SimRow>& rows) 
   std::string out = fmt::format("{} on {} ({})\n\n", job.name, job.cluster.name,
                                 count_text(job.cluster.node_count(), "node", "nodes"));
   if (rows.empty()) return out;
-  std::vector<Line> lines{heading(rows)};
+  std::vector<Cells> lines{heading(rows)};
   for (const auto& row : rows) lines.push_back(line_of(row));
   out += text_table(lines, 1);
   const std::string notes = join(sim_notes(rows), "\n");
-  return out + (notes.empty() ? "" : "\n" + notes + "\n") + "\n" + legend(rows);
+  return out + (notes.empty() ? "" : "\n" + notes + "\n") + "\n" + sim_legend(rows);
 }
 
 std::vector<std::string> sim_notes(const std::vector<SimRow>& rows, std::size_t most) {

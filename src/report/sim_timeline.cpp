@@ -26,7 +26,7 @@ Track track_of(const sim::Span& span) {
   return reads ? Track::reads : Track::sends;
 }
 
-std::string quoted(const std::string& text) {
+std::string quoted_json(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -69,7 +69,7 @@ class Writer {
     if (!fresh) return found->second;
     ++next_process_;
     put(fmt::format(R"({{"ph": "M", "name": "process_name", "pid": {}, "args": {{"name": {}}}}})",
-                    found->second, quoted(row.cell.label() + ": " + node)));
+                    found->second, quoted_json(row.cell.label() + ": " + node)));
     put(fmt::format(
         R"({{"ph": "M", "name": "process_sort_index", "pid": {0}, "args": {{"sort_index": {0}}}}})",
         found->second));
@@ -78,7 +78,7 @@ class Writer {
 
   void describe_thread(int process, int thread, const std::string& name) {
     put(fmt::format(R"({{"ph": "M", "name": "thread_name", "pid": {}, "tid": {}, "args": {{"name": {}}}}})",
-                    process, thread, quoted(name)));
+                    process, thread, quoted_json(name)));
     put(fmt::format(
         R"({{"ph": "M", "name": "thread_sort_index", "pid": {0}, "tid": {1}, "args": {{"sort_index": {1}}}}})",
         process, thread));
@@ -87,7 +87,7 @@ class Writer {
   void add_span(const SimRow& row, const sim::Span& span, int process, int thread) {
     put(fmt::format(
         R"({{"ph": "X", "name": {}, "cat": "{}", "ts": {:.6f}, "dur": {:.6f}, "pid": {}, "tid": {}}})",
-        quoted(span_text(span, *row.cell.model, job_.cluster)), sim::name(span.purpose), span.from * 1e6,
+        quoted_json(span_text(span, *row.cell.model, job_.cluster)), sim::name(span.purpose), span.from * 1e6,
         (span.to - span.from) * 1e6, process, thread));
   }
 

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMoments = 400;  // of a curve over time
 constexpr double kLeastWait = 1;       // s: a logarithmic axis has no 0
 
-struct Page {
+struct TracePage {
   const sim::Trace& trace;
   const sim::ReplayInput& input;
   const std::vector<PolicyRow>& rows;
@@ -32,7 +32,7 @@ struct Page {
   }
 };
 
-std::string legend(const Page& page) {
+std::string trace_legend(const TracePage& page) {
   std::string out = "<div class=\"key\">";
   for (std::size_t i = 0; i < page.rows.size(); ++i)
     out += fmt::format("<span><i class=\"{}\"></i>{}</span>", colour(static_cast<std::int64_t>(i)),
@@ -44,7 +44,7 @@ Cell time_cell(double seconds) {
   return {escape(text(Seconds{seconds})), fmt::format("{:.6g}", seconds)};
 }
 
-std::string policies_section(const Page& page) {
+std::string policies_section(const TracePage& page) {
   std::vector<std::vector<Cell>> rows;
   for (const auto& row : page.rows) {
     const auto waits = sim::waits_of(page.input, row.replayed);
@@ -73,7 +73,7 @@ std::string policies_section(const Page& page) {
 }
 
 // How many of the jobs waited at most so long.
-std::string waits_figure(const Page& page) {
+std::string waits_figure(const TracePage& page) {
   std::vector<Points> curves;
   double most = 10;
   for (const auto& row : page.rows) {
@@ -101,7 +101,7 @@ std::string waits_figure(const Page& page) {
 
 // A number at kMoments moments: the sum of what all jobs weigh between two of their moments.
 template <class From, class Until, class Weight>
-Points over_time(const Page& page, double unit, From from, Until until, Weight weight) {
+Points over_time(const TracePage& page, double unit, From from, Until until, Weight weight) {
   std::vector<double> change(kMoments + 1, 0.0);
   const double length = page.longest() / static_cast<double>(kMoments);
   if (!(length > 0)) return {};
@@ -124,8 +124,8 @@ Points over_time(const Page& page, double unit, From from, Until until, Weight w
   return out;
 }
 
-std::string time_figure(const Page& page, const std::string& title, const std::string& caption, bool waiting,
-                        bool gpus) {
+std::string time_figure(const TracePage& page, const std::string& title, const std::string& caption,
+                        bool waiting, bool gpus) {
   const TimeUnit unit = time_unit(Seconds{page.longest()});
   std::vector<Points> curves;
   double most = 1;
@@ -148,7 +148,7 @@ std::string time_figure(const Page& page, const std::string& title, const std::s
   return figure(plot.svg(), caption);
 }
 
-std::string time_section(const Page& page) {
+std::string time_section(const TracePage& page) {
   double cores = 0, gpus = 0;
   for (const auto& pool : page.input.pools) {
     cores += static_cast<double>(pool.node.milli_cores) / 1000 * static_cast<double>(pool.count);
@@ -160,10 +160,10 @@ std::string time_section(const Page& page) {
     out.push_back(time_figure(page, "GPUs at work", fmt::format("Of {:g} GPUs.", gpus), false, true));
   if (page.rows.front().replayed.core_seconds > 0)
     out.push_back(time_figure(page, "cores at work", fmt::format("Of {:g} cores.", cores), false, false));
-  return section("time", "Waiting and use", legend(page) + figures(out));
+  return section("time", "Waiting and use", trace_legend(page) + figures(out));
 }
 
-std::string cluster_section(const Page& page) {
+std::string trace_cluster_section(const TracePage& page) {
   std::vector<std::vector<Cell>> rows;
   for (const auto& pool : page.input.pools)
     rows.push_back({word_cell(pool.name), number_cell(static_cast<double>(pool.count)),
@@ -177,12 +177,12 @@ std::string cluster_section(const Page& page) {
 
 std::string trace_page(const sim::Trace& trace, const std::string& cluster, const sim::ReplayInput& input,
                        const std::vector<PolicyRow>& rows) {
-  const Page page{trace, input, rows};
+  const TracePage page{trace, input, rows};
   const std::string file = std::filesystem::path(trace.file).filename().string();
   const std::string head =
       fmt::format("<header><h1>{}</h1>\n<p class=\"sub\">{} jobs ({}) replayed on {}</p></header>\n",
                   escape(file, 200), input.jobs.size(), escape(trace.format), escape(cluster, 200));
-  return whole_page(file, head, policies_section(page) + time_section(page) + cluster_section(page),
+  return whole_page(file, head, policies_section(page) + time_section(page) + trace_cluster_section(page),
                     "a simulation");
 }
 

@@ -13,12 +13,12 @@ namespace tandem::report {
 using namespace app;
 namespace {
 
-std::string share_text(double part, double all) {
+std::string percent_text(double part, double all) {
   return all > 0 ? fmt::format("{:.1f} %", 100 * part / all) : "-";
 }
 
 // A comma or a quote in a name must not break a line.
-std::string csv_text(const std::string& text) {
+std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
@@ -38,7 +38,7 @@ std::string trace_table(const TraceStudy& prepared, const std::vector<PolicyRow>
         {row.policy.name, std::to_string(waits.jobs), text(Seconds{r.makespan}), text(Seconds{waits.mean}),
          text(Seconds{waits.median}), text(Seconds{waits.p95}), text(Seconds{waits.p99}),
          text(Seconds{waits.mean_response}), fmt::format("{:.2f}", waits.mean_slowdown),
-         share_text(r.core_seconds, r.core_seconds_there), share_text(r.gpu_seconds, r.gpu_seconds_there),
+         percent_text(r.core_seconds, r.core_seconds_there), percent_text(r.gpu_seconds, r.gpu_seconds_there),
          r.joules ? text(Joules{*r.joules}) : "-"});
   }
   return text_table(lines, 1);
@@ -91,10 +91,10 @@ void write_trace_jobs(const std::string& file, const TraceStudy& prepared,
   for (const auto& row : rows)
     for (std::size_t i = 0; i < prepared.trace.jobs.size(); ++i) {
       const auto& fate = row.replayed.jobs[i];
-      out << row.policy.name << ',' << csv_text(prepared.trace.jobs[i].name) << ','
+      out << row.policy.name << ',' << csv_cell(prepared.trace.jobs[i].name) << ','
           << time(prepared.replay.input.jobs[i].submitted) << ',' << time(fate.started) << ','
           << time(fate.ended) << ','
-          << (std::isfinite(fate.ended) ? csv_text(prepared.replay.input.pools[fate.pool].name) : "") << ','
+          << (std::isfinite(fate.ended) ? csv_cell(prepared.replay.input.pools[fate.pool].name) : "") << ','
           << fate.attempts << '\n';
     }
   out.flush();

@@ -15,7 +15,7 @@ namespace tandem::report {
 using namespace app;
 namespace {
 
-std::string headline(const JobView& job, const TaskView* task) {
+std::string train_headline(const JobView& job, const TaskView* task) {
   std::string out = "<div class=\"facts\">\n";
   Seconds trained;
   if (task)
@@ -61,7 +61,7 @@ std::string epoch_plots(const Series& series, const std::map<std::string, std::s
   return figures(all);
 }
 
-std::string epochs_table(const TaskView& task) {
+std::string train_epochs_table(const TaskView& task) {
   std::map<std::string, bool> names;
   for (const auto& record : task.epochs)
     for (const auto& [name, value] : record.metrics) names[name] = true;
@@ -92,7 +92,7 @@ std::string train_body(const View& view) {
   if (view.jobs.empty())
     return section("result", "Result", nothing("The run ended before its job was journalled."));
   const TaskView* task = view.tasks.empty() ? nullptr : &view.tasks.front();
-  std::string out = headline(view.jobs.front(), task);
+  std::string out = train_headline(view.jobs.front(), task);
   if (!task || task->epochs.empty()) {
     out += section("metrics", "By epoch", nothing("No epoch has ended."));
   } else {
@@ -113,7 +113,7 @@ std::string train_body(const View& view) {
                                                      how_known(energy_of(*task)), task->energy_source)}}) +
             (costs.size() == 1 ? nothing("Energy is unknown: no source (`tandem doctor` says why).") : ""));
     out += section("counters", "Counters", epoch_heat_map(*task, "this run"));
-    out += epochs_table(*task);
+    out += train_epochs_table(*task);
   }
   if (task && task->last_failure) out += failures_section({task});
   return out;

@@ -13,7 +13,7 @@ namespace tandem::report {
 using namespace app;
 namespace {
 
-constexpr std::size_t kMostColumns = 12, kMostFailures = 20;
+constexpr std::size_t kMostTrialColumns = 12, kMostFailures = 20;
 
 Cell parameter_cell(const Values& values, const std::string& name) {
   const auto found = values.find(name);
@@ -22,7 +22,7 @@ Cell parameter_cell(const Values& values, const std::string& name) {
   return word_cell(short_text(found->second));
 }
 
-std::vector<Cell> row_of(const Tuned& run, const tune::TrialOutcome& trial, bool columns) {
+std::vector<Cell> trial_row(const Tuned& run, const tune::TrialOutcome& trial, bool columns) {
   const auto& goals = run.spec.objective.goals;
   std::vector<Cell> row{number_cell(static_cast<double>(trial.task)), word_cell(trial.state)};
   for (std::size_t i = 0; i < goals.size(); ++i)
@@ -61,7 +61,7 @@ std::vector<const tune::TrialOutcome*> best_first(const Tuned& run) {
 
 std::string trials_section(const Tuned& run) {
   if (run.found.trials.empty()) return section("trials", "Trials", nothing("No trial was started."));
-  const bool columns = run.varied.size() <= kMostColumns;
+  const bool columns = run.varied.size() <= kMostTrialColumns;
   std::vector<std::string> headings{"trial", "state"};
   for (const auto& goal : run.spec.objective.goals) headings.push_back(goal_label(run.spec.objective, goal));
   for (const char* heading : {"at epoch", "epochs", "training", "energy", "system", "class", "bracket.rung"})
@@ -72,7 +72,7 @@ std::string trials_section(const Tuned& run) {
     headings.emplace_back("parameters");
   headings.emplace_back("why it ended");
   std::vector<std::vector<Cell>> rows;
-  for (const auto* trial : best_first(run)) rows.push_back(row_of(run, *trial, columns));
+  for (const auto* trial : best_first(run)) rows.push_back(trial_row(run, *trial, columns));
   const EnergyTotal drawn = energy_of(run.found);
   const std::string energy = drawn.source.empty()
                                  ? "Energy is unknown: no source."

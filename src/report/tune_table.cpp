@@ -14,11 +14,11 @@ namespace fs = std::filesystem;
 using namespace app;
 namespace {
 
-std::string row(const std::string& label, const std::string& value) {
+std::string tune_row(const std::string& label, const std::string& value) {
   return fmt::format("  {:<15} {}\n", label, value);
 }
 
-std::string number(double value) {
+std::string goal_number(double value) {
   return fmt::format("{:.4g}", value);
 }
 
@@ -27,8 +27,8 @@ std::string goals_text(const spec::TuneJob& job, const std::vector<double>& valu
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto& goal = job.objective.goals[i];
     const std::string unit = tune::unit_of(job.objective, goal);
-    out += fmt::format("{}{} {}{}{}", i ? "  " : "", goal.metric, number(values[i]), unit.empty() ? "" : " ",
-                       unit);
+    out += fmt::format("{}{} {}{}{}", i ? "  " : "", goal.metric, goal_number(values[i]),
+                       unit.empty() ? "" : " ", unit);
   }
   return out;
 }
@@ -82,9 +82,9 @@ std::string comparison_rows(const View& view, const tune::Outcome& found) {
   std::string out;
   for (const auto& fixed : tune::fixed_defaults(view, 0)) {
     const double times = fixed.tuning.value / std::max(found.tuning.value, 1e-9);
-    out += row(out.empty() ? "instead of" : "",
-               fmt::format("{:>7}  {}: {:.2f} times this (predicted{})", text(fixed.tuning), fixed.what,
-                           times, fixed.measured ? "" : ", partly extrapolated"));
+    out += tune_row(out.empty() ? "instead of" : "",
+                    fmt::format("{:>7}  {}: {:.2f} times this (predicted{})", text(fixed.tuning), fixed.what,
+                                times, fixed.measured ? "" : ", partly extrapolated"));
   }
   return out;
 }
@@ -100,7 +100,7 @@ std::string front_rows(const tune::Outcome& found, const spec::TuneJob& job) {
   return out;
 }
 
-std::string failure_rows(const tune::Outcome& found, const View& view) {
+std::string trial_failure_rows(const tune::Outcome& found, const View& view) {
   if (found.failed == 0) return "";
   std::string out = fmt::format("\n  {} of {} trials failed:\n", found.failed, found.trials.size());
   int shown = 0;
@@ -142,30 +142,30 @@ std::string tune_table(const store::RunInfo& run, const View& view, const app::T
                                 spec::name(job.mode), run.reason.empty() ? "" : " (" + run.reason + ")");
   if (found.best) {
     const auto& best = found.trials[*found.best];
-    out += "\n" + row("best", fmt::format("{}   (trial {}, epoch {} of {})", goals_text(job, best.goals),
-                                          best.task, *best.best_epoch, best.epochs));
+    out += "\n" + tune_row("best", fmt::format("{}   (trial {}, epoch {} of {})", goals_text(job, best.goals),
+                                               best.task, *best.best_epoch, best.epochs));
     for (const auto& [key, value] : best.hyper) {
       const auto* real = std::get_if<double>(&value);
-      out += row("  " + key, real ? fmt::format("{:.4g}", *real) : text(value));
+      out += tune_row("  " + key, real ? fmt::format("{:.4g}", *real) : text(value));
     }
-    out += row("system", text(found.best_system));
-    out += row("", found.system_confidence);
-    out += row("tuning", text(found.tuning));
+    out += tune_row("system", text(found.best_system));
+    out += tune_row("", found.system_confidence);
+    out += tune_row("tuning", text(found.tuning));
     out += comparison_rows(view, found);
-    out += row("energy", energy_text(energy_of(found)));
-    if (job.objective.cost) out += row("cost", tune::cost_text(job.objective, found.price));
+    out += tune_row("energy", energy_text(energy_of(found)));
+    if (job.objective.cost) out += tune_row("cost", tune::cost_text(job.objective, found.price));
     if (job.mode == spec::Mode::pipelined)
-      out += row("system tuner",
-                 fmt::format("{} epoch{} of probing, {} workload class{} known from earlier jobs",
-                             found.probed_epochs, found.probed_epochs == 1 ? "" : "s", found.reused_profiles,
-                             found.reused_profiles == 1 ? "" : "es"));
+      out += tune_row("system tuner",
+                      fmt::format("{} epoch{} of probing, {} workload class{} known from earlier jobs",
+                                  found.probed_epochs, found.probed_epochs == 1 ? "" : "s",
+                                  found.reused_profiles, found.reused_profiles == 1 ? "" : "es"));
   }
-  if (const auto model = model_file(folder, view)) out += row("model", model->string());
-  out += row("run", run.id);
-  if (details) out += row("folder", folder.run.string());
+  if (const auto model = model_file(folder, view)) out += tune_row("model", model->string());
+  out += tune_row("run", run.id);
+  if (details) out += tune_row("folder", folder.run.string());
   out += front_rows(found, job) + configuration_rows(found, job);
   if (details) out += trial_rows(found, job);
-  out += failure_rows(found, view);
+  out += trial_failure_rows(found, view);
   return out;
 }
 

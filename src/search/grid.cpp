@@ -11,10 +11,10 @@
 namespace tandem::search {
 namespace {
 
-using Place = std::vector<std::int64_t>;
+using GridPlace = std::vector<std::int64_t>;
 
 constexpr std::int64_t kMostEnumerated = 200'000, kDefaultLevels = 10;
-constexpr int kPatience = 200, kMostSkipped = 10'000;
+constexpr int kPatience = 200, kMostGridSkipped = 10'000;
 constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t product(const std::vector<std::int64_t>& levels) {
@@ -47,12 +47,12 @@ std::vector<std::int64_t> levels_of(const spec::Space& space, std::optional<std:
 }
 
 Value level_value(const spec::Domain& domain, std::int64_t level, std::int64_t levels) {
-  using Kind = spec::Domain::Kind;
+  using DomainKind = spec::Domain::Kind;
   switch (domain.kind) {
-    case Kind::choice:
+    case DomainKind::choice:
       return domain.choices[static_cast<std::size_t>(level)];
-    case Kind::whole:
-    case Kind::log_whole:
+    case DomainKind::whole:
+    case DomainKind::log_whole:
       return static_cast<std::int64_t>(domain.low) + level;
     default:
       break;
@@ -62,7 +62,7 @@ Value level_value(const spec::Domain& domain, std::int64_t level, std::int64_t l
   return at(domain, std::min(u, std::nextafter(1.0, 0.0)));
 }
 
-Values point_of(const spec::Space& space, const std::vector<std::int64_t>& levels, const Place& place) {
+Values grid_point(const spec::Space& space, const std::vector<std::int64_t>& levels, const GridPlace& place) {
   Values out;
   for (std::size_t i = 0; i < place.size(); ++i)
     if (place[i] >= 0)
@@ -72,8 +72,8 @@ Values point_of(const spec::Space& space, const std::vector<std::int64_t>& level
 
 // Calls `found` for every place of the grid that is allowed, in order of level.
 void enumerate(const spec::Space& space, const std::vector<std::int64_t>& levels,
-               const std::function<void(const Place&)>& found) {
-  Place place(levels.size(), -1);
+               const std::function<void(const GridPlace&)>& found) {
+  GridPlace place(levels.size(), -1);
   Values point;
   const std::function<void(std::size_t)> go = [&](std::size_t i) {
     if (i == levels.size()) {
@@ -105,15 +105,15 @@ std::optional<Values> Grid::sample(TrialId trial, Random&) {
   while (order_.size() <= wanted && !complete_) walk_on();
   if (order_.empty()) throw_unsatisfiable(space_);
   if (order_.size() <= wanted) return std::nullopt;
-  return point_of(space_, levels_, order_[wanted]);
+  return grid_point(space_, levels_, order_[wanted]);
 }
 
 // The next new place on the walk, or all that are left.
 void Grid::walk_on() {
   const bool small = product(levels_) <= kMostEnumerated;
-  for (int missed = 0; missed < (small ? kPatience : kMostSkipped); ++missed) {
+  for (int missed = 0; missed < (small ? kPatience : kMostGridSkipped); ++missed) {
     const auto u = sequence_.point(index_++);
-    Place place(levels_.size(), -1);
+    GridPlace place(levels_.size(), -1);
     Values point;
     for (std::size_t i = 0; i < place.size(); ++i) {
       const auto& parameter = space_.parameters[i];
@@ -130,13 +130,13 @@ void Grid::walk_on() {
 
 void Grid::add_the_rest() {
   const std::size_t walked = order_.size();
-  enumerate(space_, levels_, [&](const Place& place) { visit(place); });
+  enumerate(space_, levels_, [&](const GridPlace& place) { visit(place); });
   Random random(seed_, hash_name("grid"));
   for (std::size_t i = order_.size(); i > walked + 1; --i)
     std::swap(order_[i - 1], order_[walked + random.below(i - walked)]);
 }
 
-bool Grid::visit(const Place& place) {
+bool Grid::visit(const GridPlace& place) {
   if (!visited_.insert(place).second) return false;
   order_.push_back(place);
   return true;
@@ -151,7 +151,7 @@ std::optional<std::int64_t> grid_size(const spec::Space& space) {
   }
   if (product(levels) > kMostEnumerated) return product(levels);
   std::int64_t size = 0;
-  enumerate(space, levels, [&](const Place&) { ++size; });
+  enumerate(space, levels, [&](const GridPlace&) { ++size; });
   if (size == 0) throw_unsatisfiable(space);
   return size;
 }

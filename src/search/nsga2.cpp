@@ -10,7 +10,7 @@
 namespace tandem::search {
 namespace {
 
-constexpr int kMostAttempts = 50;
+constexpr int kMostNsgaAttempts = 50;
 constexpr double kCrossed = 0.9;  // of children; the others are mutated copies of one parent
 constexpr double kCrossoverIndex = 10, kMutationIndex = 15;  // the higher, the nearer to the parents
 
@@ -64,7 +64,7 @@ std::optional<Values> Nsga2::sample(TrialId trial, Random& random) {
     Values out = first_points_.point(trial);
     return seen_.count(out) == 0 ? out : draw_unseen(space_, seen_, random);
   }
-  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMostNsgaAttempts; ++attempt) {
     const Values& mother = tournament(random);
     const Values& father = tournament(random);
     Values out = child(mother, random.uniform() < kCrossed ? father : mother, random);

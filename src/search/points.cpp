@@ -14,7 +14,7 @@ namespace tandem::search {
 namespace {
 
 using spec::Domain;
-using Kind = Domain::Kind;
+using DomainKind = Domain::Kind;
 
 constexpr int kMostDraws = 10'000, kMostDrawsUnseen = 100;
 const double kLastPosition = std::nextafter(1.0, 0.0);
@@ -26,17 +26,17 @@ struct Scale {
 
 Scale scale_of(const Domain& domain) {
   switch (domain.kind) {
-    case Kind::log_real:
+    case DomainKind::log_real:
       assert(domain.low > 0);
       return {std::log(domain.low), std::log(domain.high)};
-    case Kind::whole:
+    case DomainKind::whole:
       return {domain.low - 0.5, domain.high + 0.5};
-    case Kind::log_whole:
+    case DomainKind::log_whole:
       assert(domain.low >= 1);
       return {std::log(domain.low - 0.5), std::log(domain.high + 0.5)};
-    case Kind::choice:
+    case DomainKind::choice:
       return {0, static_cast<double>(domain.choices.size())};
-    case Kind::real:
+    case DomainKind::real:
       break;
   }
   return {domain.low, domain.high};
@@ -66,17 +66,17 @@ Value at(const Domain& domain, double u) {
   const Scale scale = scale_of(domain);
   const double place = scale.from + (scale.to - scale.from) * u;
   switch (domain.kind) {
-    case Kind::choice: {
+    case DomainKind::choice: {
       assert(!domain.choices.empty());
       return domain.choices[std::min(static_cast<std::size_t>(place), domain.choices.size() - 1)];
     }
-    case Kind::whole:
+    case DomainKind::whole:
       return whole(domain, place);
-    case Kind::log_whole:
+    case DomainKind::log_whole:
       return whole(domain, std::exp(place));
-    case Kind::real:
+    case DomainKind::real:
       return u == kLastPosition ? domain.high : std::clamp(place, domain.low, domain.high);
-    case Kind::log_real:
+    case DomainKind::log_real:
       break;
   }
   if (u == 0) return domain.low;  // exp(log(x)) need not be x
@@ -85,20 +85,20 @@ Value at(const Domain& domain, double u) {
 
 double position(const Domain& domain, const Value& value) {
   const Scale scale = scale_of(domain);
-  const bool logarithmic = domain.kind == Kind::log_real || domain.kind == Kind::log_whole;
-  const double place = domain.kind == Kind::choice ? place_among(domain.choices, value)
-                       : logarithmic               ? std::log(number(value))
-                                                   : number(value);
+  const bool logarithmic = domain.kind == DomainKind::log_real || domain.kind == DomainKind::log_whole;
+  const double place = domain.kind == DomainKind::choice ? place_among(domain.choices, value)
+                       : logarithmic                     ? std::log(number(value))
+                                                         : number(value);
   if (!(scale.to > scale.from)) return 0;
   return std::clamp((place - scale.from) / (scale.to - scale.from), 0.0, kLastPosition);
 }
 
 std::optional<std::int64_t> count(const Domain& domain) {
   switch (domain.kind) {
-    case Kind::choice:
+    case DomainKind::choice:
       return static_cast<std::int64_t>(domain.choices.size());
-    case Kind::whole:
-    case Kind::log_whole:
+    case DomainKind::whole:
+    case DomainKind::log_whole:
       return static_cast<std::int64_t>(domain.high - domain.low) + 1;
     default:
       return domain.low == domain.high ? std::optional<std::int64_t>(1) : std::nullopt;

@@ -10,7 +10,7 @@ namespace tandem::search {
 namespace {
 
 constexpr double kDrawAgain = 0.25, kLess = 0.8, kMore = 1.2;
-constexpr int kMostAttempts = 100;
+constexpr int kMostPopulationAttempts = 100;
 
 Value another_choice(const spec::Domain& domain, const Value& value, Random& random) {
   const std::size_t count = domain.choices.size();
@@ -20,7 +20,7 @@ Value another_choice(const spec::Domain& domain, const Value& value, Random& ran
   return domain.choices[drawn < current ? drawn : drawn + 1];
 }
 
-Value perturbed(const spec::Domain& domain, const Value& value, Random& random) {
+Value perturbed_value(const spec::Domain& domain, const Value& value, Random& random) {
   const bool choice = domain.kind == spec::Domain::Kind::choice;
   if (random.uniform() < kDrawAgain)
     return choice ? another_choice(domain, value, random) : at(domain, random.uniform());
@@ -39,13 +39,14 @@ bool take(std::vector<TrialId>& from, TrialId id) {
 }  // namespace
 
 Values perturbed(const spec::Space& space, const Values& parent, Random& random) {
-  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMostPopulationAttempts; ++attempt) {
     Values out;
     for (const auto& parameter : space.parameters) {
       if (!spec::exists(parameter, out)) continue;
       const auto before = parent.find(parameter.name);
-      out[parameter.name] = before == parent.end() ? at(parameter.domain, random.uniform())
-                                                   : perturbed(parameter.domain, before->second, random);
+      out[parameter.name] = before == parent.end()
+                                ? at(parameter.domain, random.uniform())
+                                : perturbed_value(parameter.domain, before->second, random);
     }
     if (spec::allowed(space, out)) return out;
   }

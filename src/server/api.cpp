@@ -100,7 +100,7 @@ class Api {
   }
 
   static json submission_of(const Request& request) {
-    const json body = parse_json(request.body);
+    const json body = parse_json_body(request.body);
     if (!body.is_object())
       throw Refusal(400, "a submission is an object: {\"spec\": YAML, \"folder\": PATH}");
     const auto word = [&](const char* key) {

@@ -11,6 +11,7 @@
 #include "app/job_json.h"
 #include "app/runs.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "server/api.h"
 #include "server/archive.h"
@@ -54,7 +55,7 @@ store::RunInfo run_of(store::Store& store, const DaemonOptions& options) {
   const json wanted = spec_of(options);
   for (const auto& run : store.runs()) {
     if (!app::is_server(run) || run.name != options.name) continue;
-    const auto had = json::parse(run.spec, nullptr, false);
+    const auto had = parse_json(run.spec);
     for (const auto& [key, value] : wanted.items())
       if (had.is_discarded() || had.value(key, json()) != value)
         throw UserError(fmt::format(

@@ -14,6 +14,7 @@
 #include "app/results.h"
 #include "app/runs.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "place/engine/placement_reason.h"
 #include "platform/descriptor.h"
@@ -31,7 +32,7 @@ constexpr std::size_t kDefaultLimit = 100, kMostListed = 10'000;
 constexpr off_t kTail = 64 * 1024;
 constexpr int kFoldsAtOnce = 2;
 
-std::size_t number(const std::string& text) {
+std::size_t number_in(const std::string& text) {
   std::size_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   if (error != std::errc{} || end != text.data() + text.size())
@@ -66,11 +67,11 @@ struct Asked {
       if (key == "state")
         state = value;
       else if (key == "limit" || key == "last")
-        limit = number(value);
+        limit = number_in(value);
       else if (key == "before")
-        before = static_cast<std::int64_t>(std::min<std::size_t>(number(value), INT32_MAX));
+        before = static_cast<std::int64_t>(std::min<std::size_t>(number_in(value), INT32_MAX));
       else if (key == "after")
-        after = static_cast<std::int64_t>(std::min<std::size_t>(number(value), INT32_MAX));
+        after = static_cast<std::int64_t>(std::min<std::size_t>(number_in(value), INT32_MAX));
       else
         throw Refusal(400, fmt::format("there is no '{}' to ask jobs by: use state, limit, before and after",
                                        printable(key, 40)));
@@ -167,7 +168,7 @@ class ReadApi {
 
   Response trial_log(const Request& request) const {
     const auto job = job_run(request);
-    const auto trial = number(request.parameters.at("trial"));
+    const auto trial = number_in(request.parameters.at("trial"));
     if (trial >= job.view.tasks.size())
       throw Refusal(
           404, fmt::format("job {} has no trial {}: it has {}", job.run.id, trial, job.view.tasks.size()));
@@ -233,7 +234,7 @@ class ReadApi {
   store::Store store() const { return store::Store(parts_.store); }
 
   static json parsed(const std::string& text) {
-    auto out = json::parse(text, nullptr, false);
+    auto out = parse_json(text);
     if (out.is_discarded()) throw SystemError("an archived job is damaged in the store");
     return out;
   }

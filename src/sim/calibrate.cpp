@@ -44,21 +44,21 @@ double cores_at_work(int cores, double added) {
 }
 
 // seconds = a · x + b · y in the sense of least relative error, neither below 0.
-struct Line {
+struct FittedLine {
   double a = 0, b = 0, error = 0;
 };
 
-Line fit(const std::vector<std::pair<double, double>>& points, const std::vector<double>& seconds,
-         bool both) {
+FittedLine fit(const std::vector<std::pair<double, double>>& points, const std::vector<double>& seconds,
+               bool both) {
   double xx = 0, xy = 0, yy = 0, xs = 0, ys = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const double x = points[i].first / seconds[i], y = points[i].second / seconds[i];
     xx += x * x, xy += x * y, yy += y * y, xs += x, ys += y;
   }
-  Line out{xs / xx, 0, 0};
+  FittedLine out{xs / xx, 0, 0};
   const double determinant = xx * yy - xy * xy;
   if (both && determinant > 1e-12 * xx * yy) {
-    const Line two{(xs * yy - ys * xy) / determinant, (ys * xx - xs * xy) / determinant, 0};
+    const FittedLine two{(xs * yy - ys * xy) / determinant, (ys * xx - xs * xy) / determinant, 0};
     if (two.a > 0 && two.b >= 0) out = two;
   }
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -69,7 +69,7 @@ Line fit(const std::vector<std::pair<double, double>>& points, const std::vector
 }
 
 struct Fitted {
-  Line line{};
+  FittedLine line{};
   double added = 1;
 };
 
@@ -86,13 +86,14 @@ Fitted fit_all(const graph::Model& model, std::int64_t samples, const std::vecto
       const Parts parts = parts_of(model, samples, epoch.batch);
       points.emplace_back(parts.flops / cores_at_work(epoch.cores, added), parts.starts);
     }
-    const Line line = fit(points, seconds, batches_vary);
+    const FittedLine line = fit(points, seconds, batches_vary);
     if (i == 0 || line.error < best.line.error) best = {line, added};
   }
   return best;
 }
 
-void check(const std::vector<MeasuredEpoch>& epochs, std::int64_t samples, const spec::DeviceType& device) {
+void check_epochs(const std::vector<MeasuredEpoch>& epochs, std::int64_t samples,
+                  const spec::DeviceType& device) {
   if (epochs.empty()) throw UserError("nothing was measured that a machine could be calibrated on");
   if (samples < 1) throw UserError("an epoch must have samples");
   for (const auto& epoch : epochs)
@@ -113,7 +114,7 @@ double epoch_seconds(const spec::DeviceType& device, const graph::Model& model, 
 
 Calibration calibrate(const graph::Model& model, std::int64_t samples,
                       const std::vector<MeasuredEpoch>& epochs, spec::DeviceType device) {
-  check(epochs, samples, device);
+  check_epochs(epochs, samples, device);
   std::set<std::int64_t> batches;
   std::set<int> cores;
   for (const auto& epoch : epochs) batches.insert(epoch.batch), cores.insert(epoch.cores);

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/json.h"
 #include "spec/journalled.h"
 
 namespace tandem::spec {
@@ -23,7 +24,7 @@ const std::string& kind_of(const Job& job) {
 }
 
 nlohmann::json to_json(const CustomJob& job) {
-  return {{"kind", job.kind}, {"base", to_json(job.base)}, {"body", json::parse(job.body)}};
+  return {{"kind", job.kind}, {"base", to_json(job.base)}, {"body", parse_json(job.body)}};
 }
 
 nlohmann::json to_json(const Job& job) {

@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 // A plain scalar keeps its meaning: 64 is a number, and "64" was a word.
-json written(const Node& node) {
+json written_node(const Node& node) {
   json out;
   switch (node.kind) {
     case Node::Kind::scalar: {
@@ -23,11 +23,11 @@ json written(const Node& node) {
     }
     case Node::Kind::list:
       out = json::array();
-      for (const auto& item : node.items) out.push_back(written(item));
+      for (const auto& item : node.items) out.push_back(written_node(item));
       return out;
     case Node::Kind::map:
       out = json::object();
-      for (const auto& entry : node.entries) out[entry.key] = written(entry.value);
+      for (const auto& entry : node.entries) out[entry.key] = written_node(entry.value);
       return out;
     default:
       return out;
@@ -45,7 +45,7 @@ json system_of(const Node& system, const TrainJob& chosen) {
                                            {"nodes", chosen.nodes}};
   json out = json::object();
   for (const auto& entry : system.entries)
-    out[entry.key] = is_open(entry.value) ? values.at(entry.key) : written(entry.value);
+    out[entry.key] = is_open(entry.value) ? values.at(entry.key) : written_node(entry.value);
   return out;
 }
 
@@ -58,7 +58,7 @@ std::string with_choices(std::string_view text, const TrainJob& chosen) {
   json out = json::object();
   for (const auto& entry : root->entries) {
     if (entry.key == "constraints" || entry.key == "experiment") continue;
-    out[entry.key] = entry.key == "system" ? system_of(entry.value, chosen) : written(entry.value);
+    out[entry.key] = entry.key == "system" ? system_of(entry.value, chosen) : written_node(entry.value);
   }
   out["kind"] = "train";
   out["seed"] = chosen.seed;  // of an experiment's settings

@@ -62,7 +62,7 @@ Field item_field(const Field& field, Kind kind) {
 }
 
 // Whole numbers that no double holds go to the next one outside, so that they are never taken for legal ends.
-double number(const Found& found) {
+double number_of(const Found& found) {
   const double nearest = *as_number(to_value(found));
   const auto* whole = std::get_if<std::int64_t>(&found);
   if (whole == nullptr || std::abs(nearest) != kLargestWhole || *whole == static_cast<std::int64_t>(nearest))
@@ -97,7 +97,7 @@ std::optional<Domain> read_ends(const Field& field, Kind kind, const Node& list,
   const auto low = read_value(end, list.items[0], path + "[0]", issues);
   const auto high = read_value(end, list.items[1], path + "[1]", issues);
   if (!low || !high) return std::nullopt;
-  const Domain domain{.kind = kind, .choices = {}, .low = number(*low), .high = number(*high)};
+  const Domain domain{.kind = kind, .choices = {}, .low = number_of(*low), .high = number_of(*high)};
   const std::string problem = ends_problem(domain, list.items[0], list.items[1]);
   if (problem.empty()) return domain;
   issues.add(list.at, path, problem);

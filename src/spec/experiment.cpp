@@ -9,7 +9,7 @@ using namespace journalled;
 
 constexpr const char* kMode = "experiment";
 
-Experiment read_job(const json& from) {
+Experiment read_experiment(const json& from) {
   if (!is_experiment_json(from)) damaged("it is not an experiment");
   Experiment job;
   if (from.contains("base")) job.base = train_job_from_json(from["base"]);
@@ -44,7 +44,7 @@ nlohmann::json to_json(const Experiment& job) {
 
 Experiment experiment_from_json(const nlohmann::json& from) {
   try {
-    return read_job(from);
+    return read_experiment(from);
   } catch (const json::exception& error) {
     damaged(error.what());
   }

@@ -46,9 +46,9 @@ struct Operator {
 };
 
 // Recursive descent, one function a level of the grammar; `depth_` bounds the recursion.
-class Parser {
+class ExpressionParser {
  public:
-  explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+  explicit ExpressionParser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
   std::set<std::string> names;
 
@@ -94,10 +94,10 @@ class Parser {
     return term;
   }
 
-  TermPointer either() { return joined("or", Op::either, &Parser::both); }
-  TermPointer both() { return joined("and", Op::both, &Parser::negation); }
+  TermPointer either() { return joined("or", Op::either, &ExpressionParser::both); }
+  TermPointer both() { return joined("and", Op::both, &ExpressionParser::negation); }
 
-  TermPointer joined(std::string_view word, Op op, TermPointer (Parser::*tighter)()) {
+  TermPointer joined(std::string_view word, Op op, TermPointer (ExpressionParser::*tighter)()) {
     auto left = (this->*tighter)();
     while (take(word)) {
       left = condition(left);
@@ -124,11 +124,12 @@ class Parser {
     return left;
   }
 
-  TermPointer sum() { return chain(kSums, &Parser::product); }
-  TermPointer product() { return chain(kProducts, &Parser::minus); }
+  TermPointer sum() { return chain(kSums, &ExpressionParser::product); }
+  TermPointer product() { return chain(kProducts, &ExpressionParser::minus); }
 
   template <std::size_t count>
-  TermPointer chain(const std::array<Operator, count>& operators, TermPointer (Parser::*tighter)()) {
+  TermPointer chain(const std::array<Operator, count>& operators,
+                    TermPointer (ExpressionParser::*tighter)()) {
     auto left = (this->*tighter)();
     for (;;) {
       const auto found = std::find_if(operators.begin(), operators.end(),
@@ -184,7 +185,7 @@ class Parser {
   // One level deeper for as long as it lives.
   class Deeper {
    public:
-    explicit Deeper(Parser& parser) : parser_(parser) {
+    explicit Deeper(ExpressionParser& parser) : parser_(parser) {
       if (++parser.depth_ > kDeepest)
         fail(fmt::format("is nested deeper than {} levels at column {}", kDeepest, parser.now().at));
     }
@@ -193,7 +194,7 @@ class Parser {
     Deeper& operator=(const Deeper&) = delete;
 
    private:
-    Parser& parser_;
+    ExpressionParser& parser_;
   };
 
   static constexpr std::array<Operator, 6> kComparisons{{{"==", Op::equal},
@@ -215,20 +216,20 @@ class Parser {
 using Operand = std::variant<bool, double, std::string_view>;
 using Answer = std::optional<Operand>;  // nothing: it has none, so the whole condition does not hold
 
-Answer finite(double number) {
+Answer finite_answer(double number) {
   return std::isfinite(number) ? Answer(number) : std::nullopt;
 }
 
 Answer arithmetic(Op op, double left, double right) {
   switch (op) {
     case Op::plus:
-      return finite(left + right);
+      return finite_answer(left + right);
     case Op::less:
-      return finite(left - right);
+      return finite_answer(left - right);
     case Op::times:
-      return finite(left * right);
+      return finite_answer(left * right);
     case Op::over:
-      return right == 0 ? std::nullopt : finite(left / right);
+      return right == 0 ? std::nullopt : finite_answer(left / right);
     default:
       break;
   }
@@ -303,7 +304,7 @@ Answer evaluate(const Term& term, const Values& values) {
   const auto* first = std::get_if<double>(&*left);
   const auto* second = std::get_if<double>(&*right);
   if (first == nullptr || second == nullptr) return std::nullopt;
-  return term.op == Op::minus ? finite(-*first) : arithmetic(term.op, *first, *second);
+  return term.op == Op::minus ? finite_answer(-*first) : arithmetic(term.op, *first, *second);
 }
 
 }  // namespace
@@ -312,7 +313,7 @@ std::variant<Expression, std::string> Expression::parse(std::string_view text) {
   if (text.size() > kLongest)
     return fmt::format("has {} bytes; a condition has at most {}", text.size(), kLongest);
   try {
-    Parser parser(lexing::tokens(text));
+    ExpressionParser parser(lexing::tokens(text));
     Expression out;
     out.root_ = parser.whole();
     out.names_ = std::move(parser.names);

@@ -12,7 +12,7 @@
 namespace tandem::spec {
 namespace {
 
-std::vector<std::string> names(const std::vector<Field>& fields) {
+std::vector<std::string> names_of(const std::vector<Field>& fields) {
   std::vector<std::string> out;
   for (const auto& field : fields)
     if (field.instead.empty()) out.push_back(field.name);
@@ -68,8 +68,8 @@ void expected(const Field& field, const Node& node, const std::string& path, Iss
   issues.add(node.at, path, message);
 }
 
-std::optional<Found> read_word(const Field& field, const Node& node, const std::string& path,
-                               Issues& issues) {
+std::optional<Found> read_field_word(const Field& field, const Node& node, const std::string& path,
+                                     Issues& issues) {
   const auto found = meaning(node).value;
   if (!found || !std::holds_alternative<std::string>(*found)) {
     expected(field, node, path, issues);
@@ -399,7 +399,7 @@ std::optional<Found> read_value(const Field& field, const Node& node, const std:
   }
   if (field.type == Type::any) return std::visit([](const auto& held) { return Found(held); }, *means.value);
   if (field.type == Type::word || field.type == Type::table_or_word)
-    return read_word(field, node, path, issues);
+    return read_field_word(field, node, path, issues);
   if (const auto* flag = std::get_if<bool>(&*means.value); flag && field.type == Type::flag) return *flag;
   const auto found = read_number(field.type, node, *means.value);
   if (!found) {
@@ -415,7 +415,7 @@ std::optional<Found> read_value(const Field& field, const Node& node, const std:
 void read_table(const std::vector<Field>& fields, bool open, const Node& map, const std::string& path,
                 const Target& target, Issues& issues) {
   if (map.kind == Node::Kind::broken) return;
-  const auto known = names(fields);
+  const auto known = names_of(fields);
   if (map.kind != Node::Kind::map) {
     const std::string listed = known.empty() ? "" : " (" + join(known) + ")";
     issues.add(map.at, path, "must be a map of keys and values" + listed + ", not " + kind_text(map));

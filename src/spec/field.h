@@ -21,6 +21,8 @@
 
 namespace tandem::spec {
 
+inline constexpr double kYear = 365 * 86400.0;  // s: no stated time is longer
+
 enum class Type {
   word,
   words,  // a list: the words of a command

@@ -36,7 +36,7 @@ PlaceSpec read_place(const json& from) {
   return place;
 }
 
-TrainJob read_job(const json& from) {
+TrainJob read_train_job(const json& from) {
   if (!from.is_object() || from.value("kind", "") != "train") damaged("it is not of kind train");
   TrainJob job;
   read_word(from, "name", job.name);
@@ -63,7 +63,7 @@ TrainJob read_job(const json& from) {
 }
 
 // Only what was said: most jobs say nothing, and a journal holds many of them.
-json written(const PlaceSpec& place) {
+json written_place(const PlaceSpec& place) {
   json out = json::object();
   if (place.priority != 0) out["priority"] = place.priority;
   if (place.energy_weight) out["energy_weight"] = *place.energy_weight;
@@ -103,13 +103,13 @@ nlohmann::json to_json(const TrainJob& job) {
               {"keep_checkpoints", job.keep_checkpoints},
               {"energy", energy}};
   if (job.nodes > 1) out["nodes"] = job.nodes;
-  if (auto place = written(job.place); !place.empty()) out["place"] = std::move(place);
+  if (auto place = written_place(job.place); !place.empty()) out["place"] = std::move(place);
   return out;
 }
 
 TrainJob train_job_from_json(const nlohmann::json& from) {
   try {
-    return read_job(from);
+    return read_train_job(from);
   } catch (const json::exception& error) {
     damaged(error.what());
   }

@@ -15,7 +15,7 @@
 namespace tandem::spec {
 namespace {
 
-constexpr std::size_t kMostGoals = 10;
+constexpr std::size_t kMostGoalsWritten = 10;
 
 // A model may have a rule of its own for epochs: its default, and a range inside the table's.
 const HyperRule* apply_epochs_rule(const Node& root, const Catalogue& catalogue, Field& epochs) {
@@ -92,10 +92,11 @@ void check_objective(const Node* node, Objective& objective, Issues& issues) {
   }
   check_cost(cost, objective, issues);
   if (cost != nullptr && !seen.contains(kCost)) ++written;
-  if (written == 0 || written > kMostGoals)
+  if (written == 0 || written > kMostGoalsWritten)
     issues.add(node->at, "objective",
-               written == 0 ? "say what is best, such as {maximise: accuracy}"
-                            : fmt::format("has {} goals; at most {} are allowed", written, kMostGoals));
+               written == 0
+                   ? "say what is best, such as {maximise: accuracy}"
+                   : fmt::format("has {} goals; at most {} are allowed", written, kMostGoalsWritten));
   // The main goal is the first to maximise, whichever key was written first.
   std::stable_partition(objective.goals.begin(), objective.goals.end(),
                         [](const Goal& goal) { return goal.maximise; });
@@ -109,7 +110,7 @@ bool tries_domains(const Node* table) {
          }));
 }
 
-bool varies(const TuneJob& job) {
+bool varies_anything(const TuneJob& job) {
   const auto& parameters = job.hyper.parameters;
   return varies(job.system) ||
          std::any_of(parameters.begin(), parameters.end(), [](const Parameter& parameter) {
@@ -120,7 +121,7 @@ bool varies(const TuneJob& job) {
 void check_varies(const Node& root, const TuneJob& job, Issues& issues) {
   const Node* hyper = root.find("hyper");
   const bool tried = tries_domains(hyper) || tries_domains(root.find("system"));
-  if (varies(job) || (tried && !issues.empty())) return;
+  if (varies_anything(job) || (tried && !issues.empty())) return;
   issues.add(
       hyper != nullptr ? hyper->at : root.at, "hyper",
       "nothing varies: give a hyperparameter or a system parameter a domain, such as {choice: [32, 64]}; "
@@ -220,8 +221,8 @@ Experiment read_characterize(const Node& root, const Catalogue& catalogue, Issue
 }
 
 template <class Result, class Reader>
-Result parse(std::string_view text, const std::string& file_name, const Catalogue& catalogue,
-             const std::string& kind, Reader reader) {
+Result parse_spec(std::string_view text, const std::string& file_name, const Catalogue& catalogue,
+                  const std::string& kind, Reader reader) {
   Issues issues(file_name);
   Result result;
   if (const auto root = read_kind(text, kind, issues)) result.job = reader(*root, catalogue, issues);
@@ -246,17 +247,17 @@ std::string kind_of(std::string_view text) {
 }
 
 TrainResult parse_train(std::string_view text, const std::string& file_name, const Catalogue& catalogue) {
-  return parse<TrainResult>(text, file_name, catalogue, "train", read_train);
+  return parse_spec<TrainResult>(text, file_name, catalogue, "train", read_train);
 }
 
 TuneResult parse_tune(std::string_view text, const std::string& file_name, const Catalogue& catalogue) {
-  return parse<TuneResult>(text, file_name, catalogue, "tune", read_tune);
+  return parse_spec<TuneResult>(text, file_name, catalogue, "tune", read_tune);
 }
 
 ExperimentResult parse_characterize(std::string_view text, const std::string& file_name,
                                     const Catalogue& catalogue) {
   const std::string kind = kind_of(text) == "train" ? "train" : "characterize";
-  return parse<ExperimentResult>(text, file_name, catalogue, kind, read_characterize);
+  return parse_spec<ExperimentResult>(text, file_name, catalogue, kind, read_characterize);
 }
 
 TrainJob require_train(std::string_view text, const std::string& file_name, const Catalogue& catalogue) {

@@ -12,15 +12,15 @@ namespace tandem::spec {
 namespace {
 
 constexpr std::size_t kMostShown = 100;
-const std::vector<std::string> kKinds{"train", "tune", "characterize", "sim"};
+const std::vector<std::string> kSpecKinds{"train", "tune", "characterize", "sim"};
 
 std::string kind_problem(const std::string& written, const std::string& wanted) {
   if (written == "cluster")
     return "is cluster, which a simulation names (cluster: FILE); here it must be " + wanted;
-  if (std::find(kKinds.begin(), kKinds.end(), written) != kKinds.end())
+  if (std::find(kSpecKinds.begin(), kSpecKinds.end(), written) != kSpecKinds.end())
     return fmt::format("is {0}, which `tandem {0}` runs; here it must be {1}", written, wanted);
-  return quote(written) + " is not a kind this version of Tandem can run; known kinds: " + join(kKinds) +
-         did_you_mean(written, kKinds);
+  return quote(written) + " is not a kind this version of Tandem can run; known kinds: " + join(kSpecKinds) +
+         did_you_mean(written, kSpecKinds);
 }
 
 }  // namespace

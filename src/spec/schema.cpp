@@ -21,7 +21,7 @@ json fallback_json(const Field& field) {
 json table_schema(const std::vector<Field>&);
 json field_type(const Field&);
 
-std::int64_t whole(double count) {
+std::int64_t whole_number(double count) {
   return static_cast<std::int64_t>(count);
 }
 
@@ -76,12 +76,13 @@ json type_schema(const Field& field) {
       return {{"anyOf", {{{"type", "string"}}, table_schema(field.fields)}}};
     case Type::list:
       out = {{"type", "array"}, {"items", field_type(field.fields[0])}};
-      out.update({{"minItems", whole(*field.least)}, {"maxItems", whole(*field.most)}});
+      out.update({{"minItems", whole_number(*field.least)}, {"maxItems", whole_number(*field.most)}});
       return out;
     case Type::named:
       out = {{"type", "object"}, {"additionalProperties", field_type(field.fields[0])}};
       out["propertyNames"] = {{"pattern", field.pattern}, {"maxLength", field.longest}};
-      out.update({{"minProperties", whole(*field.least)}, {"maxProperties", whole(*field.most)}});
+      out.update(
+          {{"minProperties", whole_number(*field.least)}, {"maxProperties", whole_number(*field.most)}});
       return out;
   }
   add_range(field, out);

@@ -53,8 +53,8 @@ void check_device(const DeviceType& device, Problems& out) {
 }
 
 // A key that only one kind of network has, or none but one.
-void check_place(bool given, const char* key, const std::string& kind, bool fits, const char* wanted,
-                 Problems& out) {
+void check_sim_place(bool given, const char* key, const std::string& kind, bool fits, const char* wanted,
+                     Problems& out) {
   if (given && !fits)
     out.push_back(
         {{"network", key}, fmt::format("is for kind: {} only, not for {}", wanted, kind), {"kind"}});
@@ -94,13 +94,13 @@ void check_cables(const NetworkSpec& network, int nodes, Problems& out) {
 void check_network(const NetworkSpec& network, int nodes, Problems& out) {
   const auto& kind = network.kind;
   const bool tree = kind == "fat-tree", torus = kind == "torus", cables = kind == "cables";
-  check_place(network.nodes_a_leaf != 0, "nodes_a_leaf", kind, tree, "fat-tree", out);
-  check_place(network.uplink != 0, "uplink", kind, tree, "fat-tree", out);
-  check_place(!network.sizes.empty(), "sizes", kind, torus, "torus", out);
-  check_place(network.switches != 0, "switches", kind, cables, "cables", out);
-  check_place(!network.cables.empty(), "cables", kind, cables, "cables", out);
-  check_place(network.bandwidth != 0, "bandwidth", kind, !cables, "star, fat-tree or torus", out);
-  check_place(network.latency != 0, "latency", kind, !cables, "star, fat-tree or torus", out);
+  check_sim_place(network.nodes_a_leaf != 0, "nodes_a_leaf", kind, tree, "fat-tree", out);
+  check_sim_place(network.uplink != 0, "uplink", kind, tree, "fat-tree", out);
+  check_sim_place(!network.sizes.empty(), "sizes", kind, torus, "torus", out);
+  check_sim_place(network.switches != 0, "switches", kind, cables, "cables", out);
+  check_sim_place(!network.cables.empty(), "cables", kind, cables, "cables", out);
+  check_sim_place(network.bandwidth != 0, "bandwidth", kind, !cables, "star, fat-tree or torus", out);
+  check_sim_place(network.latency != 0, "latency", kind, !cables, "star, fat-tree or torus", out);
   if (nodes > 1 && !cables)
     need(network.bandwidth > 0, "bandwidth",
          fmt::format("is needed to connect {} nodes, such as 12GB/s", nodes), out);

@@ -16,7 +16,7 @@ std::optional<std::vector<std::string>> choices(const std::vector<ChoiceEntry>& 
   return names(entries);
 }
 
-Field word(Field field) {
+Field word_field(Field field) {
   field.pattern = kName;
   field.shape = kNameShape;
   field.longest = kLongestName;
@@ -26,14 +26,14 @@ Field word(Field field) {
 // What is trained, and how much of it.
 std::vector<Field> training_fields(const Catalogue& catalogue) {
   return {
-      word({.name = "name",
-            .description = "what to call it in results",
-            .otherwise = "named after its model",
-            .store = into([](Workload & workload) -> auto& { return workload.name; })}),
-      word({.name = "model",
-            .description = "a model the simulator knows",
-            .choices = choices(catalogue.zoo),
-            .store = into([](Workload & workload) -> auto& { return workload.model; })}),
+      word_field({.name = "name",
+                  .description = "what to call it in results",
+                  .otherwise = "named after its model",
+                  .store = into([](Workload & workload) -> auto& { return workload.name; })}),
+      word_field({.name = "model",
+                  .description = "a model the simulator knows",
+                  .choices = choices(catalogue.zoo),
+                  .store = into([](Workload & workload) -> auto& { return workload.model; })}),
       {.name = "model_file",
        .description = "instead of a model: a file with its operations (JSON), relative to this spec",
        .store = into([](Workload & workload) -> auto& { return workload.model_file; })},
@@ -82,11 +82,11 @@ std::vector<Field> training_fields(const Catalogue& catalogue) {
 // How it is spread over devices.
 std::vector<Field> spreading_fields(const Catalogue& catalogue) {
   return {
-      word({.name = "strategy",
-            .description = "how work and variables are divided",
-            .fallback = "default",
-            .choices = choices(catalogue.strategies),
-            .store = into([](Workload & workload) -> auto& { return workload.strategy; })}),
+      word_field({.name = "strategy",
+                  .description = "how work and variables are divided",
+                  .fallback = "default",
+                  .choices = choices(catalogue.strategies),
+                  .store = into([](Workload & workload) -> auto& { return workload.strategy; })}),
       {.name = "workers",
        .type = Type::whole,
        .description = "devices that compute",
@@ -119,10 +119,10 @@ std::vector<Field> spreading_fields(const Catalogue& catalogue) {
        .description = "gradients travel while the backward pass goes on",
        .fallback = "true",
        .store = into([](Workload & workload) -> auto& { return workload.overlap; })},
-      word({.name = "device",
-            .description = "the type of device that computes",
-            .otherwise = "the first GPU the cluster has, else its first device",
-            .store = into([](Workload & workload) -> auto& { return workload.device; })}),
+      word_field({.name = "device",
+                  .description = "the type of device that computes",
+                  .otherwise = "the first GPU the cluster has, else its first device",
+                  .store = into([](Workload & workload) -> auto& { return workload.device; })}),
       {.name = "threads",
        .type = Type::whole,
        .description = "cores of a processor that compute",
@@ -136,12 +136,12 @@ std::vector<Field> spreading_fields(const Catalogue& catalogue) {
        .otherwise = "full speed",
        .above = 0,
        .store = into([](Workload & workload) -> auto& { return workload.clock; })},
-      word({.name = "scheduler",
-            .description =
-                "which of the operations that are ready a device runs first, where workers have parts",
-            .fallback = "depth-first",
-            .choices = choices(catalogue.schedulers),
-            .store = into([](Workload & workload) -> auto& { return workload.scheduler; })}),
+      word_field({.name = "scheduler",
+                  .description =
+                      "which of the operations that are ready a device runs first, where workers have parts",
+                  .fallback = "depth-first",
+                  .choices = choices(catalogue.schedulers),
+                  .store = into([](Workload & workload) -> auto& { return workload.scheduler; })}),
       {.name = "micro_batches",
        .type = Type::whole,
        .description = "of a pipeline, in each step",
@@ -173,10 +173,10 @@ std::vector<Field> sim_fields(const Catalogue& catalogue) {
        .description = "what this document asks for",
        .required = true,
        .choices = std::vector<std::string>{"sim"}},
-      word({.name = "name",
-            .description = "what to call the simulation",
-            .otherwise = "named after its first workload and its cluster",
-            .store = into([](SimJob & job) -> auto& { return job.name; })}),
+      word_field({.name = "name",
+                  .description = "what to call the simulation",
+                  .otherwise = "named after its first workload and its cluster",
+                  .store = into([](SimJob & job) -> auto& { return job.name; })}),
       {.name = "cluster",
        .type = Type::table_or_word,
        .description = "the machines: a ready cluster by name, a file (kind: cluster), or written out here",

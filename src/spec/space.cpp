@@ -14,11 +14,11 @@ namespace {
 using namespace journalled;
 using Kind = Domain::Kind;
 
-constexpr std::array<std::pair<Kind, const char*>, 5> kKinds{{{Kind::choice, "choice"},
-                                                              {Kind::real, "real"},
-                                                              {Kind::log_real, "log_real"},
-                                                              {Kind::whole, "whole"},
-                                                              {Kind::log_whole, "log_whole"}}};
+constexpr std::array<std::pair<Kind, const char*>, 5> kDomainKinds{{{Kind::choice, "choice"},
+                                                                    {Kind::real, "real"},
+                                                                    {Kind::log_real, "log_real"},
+                                                                    {Kind::whole, "whole"},
+                                                                    {Kind::log_whole, "log_whole"}}};
 
 bool is_log(Kind kind) {
   return kind == Kind::log_real || kind == Kind::log_whole;
@@ -38,14 +38,14 @@ json values_json(const std::vector<Value>& values) {
 }
 
 json domain_json(const Domain& domain) {
-  const auto* known =
-      std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& row) { return row.first == domain.kind; });
+  const auto* known = std::find_if(kDomainKinds.begin(), kDomainKinds.end(),
+                                   [&](const auto& row) { return row.first == domain.kind; });
   if (domain.kind == Kind::choice) return {{"kind", known->second}, {"choices", values_json(domain.choices)}};
   return {{"kind", known->second}, {"low", domain.low}, {"high", domain.high}};
 }
 
 // At least one, finite, all different.
-std::vector<Value> read_values(const json& from, const char* key) {
+std::vector<Value> domain_values(const json& from, const char* key) {
   std::vector<Value> out;
   std::set<Value> seen;
   for (const auto& item : list(from, key, kMostChoices)) {
@@ -59,15 +59,15 @@ std::vector<Value> read_values(const json& from, const char* key) {
   return out;
 }
 
-Domain read_domain(const json& from) {
+Domain domain_from_json(const json& from) {
   std::string kind;
   read_word(from, "kind", kind);
-  const auto* known =
-      std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& row) { return kind == row.second; });
-  if (known == kKinds.end()) damaged("a domain is of kind " + shown(kind));
+  const auto* known = std::find_if(kDomainKinds.begin(), kDomainKinds.end(),
+                                   [&](const auto& row) { return kind == row.second; });
+  if (known == kDomainKinds.end()) damaged("a domain is of kind " + shown(kind));
   Domain domain{.kind = known->first, .choices = {}};
   if (domain.kind == Kind::choice) {
-    domain.choices = read_values(from, "choices");
+    domain.choices = domain_values(from, "choices");
     return domain;
   }
   if (!from.contains("low") || !from.contains("high")) damaged("a domain has no ends");
@@ -86,14 +86,14 @@ Parameter read_parameter(const json& from, const std::map<std::string, const Dom
   read_word(from, "name", parameter.name);
   if (parameter.name.empty() || before.contains(parameter.name))
     damaged("a parameter has no name of its own");
-  parameter.domain = read_domain(part(from, "domain"));
+  parameter.domain = domain_from_json(part(from, "domain"));
   if (!from.contains("when")) return parameter;
   const json when = part(from, "when");
   Condition condition;
   read_word(when, "parameter", condition.parameter);
   const auto on = before.find(condition.parameter);
   if (on == before.end()) damaged("a condition names a parameter that does not come before it");
-  condition.values = read_values(when, "values");
+  condition.values = domain_values(when, "values");
   if (first_outside(*on->second, condition.values)) damaged("a condition can never hold");
   parameter.when = std::move(condition);
   return parameter;

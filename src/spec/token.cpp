@@ -22,7 +22,7 @@ bool space(char c) {
 }
 
 // The number of a quantity such as 2GiB in its base unit.
-std::optional<double> quantity(std::string_view number, std::string_view unit) {
+std::optional<double> scaled_quantity(std::string_view number, std::string_view unit) {
   const std::string written = std::string(number) + std::string(unit);
   if (const auto bytes = parse_bytes(written)) return static_cast<double>(*bytes);
   if (const auto seconds = parse_seconds(written)) return seconds->value;
@@ -112,9 +112,10 @@ class Lexer {
     std::size_t from = out.past;
     while (from < text_.size() && space(text_[from])) ++from;
     const auto unit = letters(from);
-    if (unit.empty() || (from != out.past && !quantity("1", unit))) return finish(out);
-    if (!quantity("1", unit)) fail(fmt::format("{} at column {} is not a unit", quote(unit), from + 1));
-    const auto value = quantity(text_.substr(at_, out.past - at_), unit);
+    if (unit.empty() || (from != out.past && !scaled_quantity("1", unit))) return finish(out);
+    if (!scaled_quantity("1", unit))
+      fail(fmt::format("{} at column {} is not a unit", quote(unit), from + 1));
+    const auto value = scaled_quantity(text_.substr(at_, out.past - at_), unit);
     if (!value) out_of_range();
     out.number = *value;
     out.past = from + unit.size();

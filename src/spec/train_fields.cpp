@@ -8,7 +8,6 @@ namespace {
 // 1 to 65535, as a regular expression.
 constexpr const char* kPort =
     "(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})";
-constexpr double kYear = 365 * 86400.0;
 
 std::vector<Field> program_fields(const Catalogue& catalogue) {
   return {

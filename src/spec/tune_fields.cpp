@@ -8,8 +8,6 @@
 namespace tandem::spec {
 namespace {
 
-constexpr double kYear = 365 * 86400.0;
-
 std::optional<std::vector<std::string>> algorithms(const Catalogue& catalogue) {
   if (catalogue.algorithms.empty()) return std::nullopt;
   return names(catalogue.algorithms);

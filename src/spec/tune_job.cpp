@@ -15,7 +15,7 @@ using namespace journalled;
 constexpr std::array<std::pair<Mode, const char*>, 3> kModes{
     {{Mode::hyper, "hyper"}, {Mode::joint, "joint"}, {Mode::pipelined, "pipelined"}}};
 constexpr std::size_t kMostSizes = 65536;  // as many as there can be cores
-constexpr std::size_t kMostGoals = 1000;
+constexpr std::size_t kMostGoalsRead = 1000;
 
 template <class Number>
 void check_sorted(const std::vector<Number>& numbers, const char* key) {
@@ -79,7 +79,7 @@ Objective read_objective(const json& from) {
   if (!from.contains("goals")) return objective;
   objective.goals.clear();
   std::set<std::string> seen;
-  for (const auto& item : list(from, "goals", kMostGoals)) {
+  for (const auto& item : list(from, "goals", kMostGoalsRead)) {
     const bool whole_goal = item.is_object() && item.contains("metric") && item.contains("maximise");
     if (!whole_goal || !item["maximise"].is_boolean()) damaged("a goal is " + shown(item));
     Goal goal{word(item["metric"], "metric"), item["maximise"].get<bool>()};
@@ -90,7 +90,7 @@ Objective read_objective(const json& from) {
   return objective;
 }
 
-TuneJob read_job(const json& from) {
+TuneJob read_tune_job(const json& from) {
   if (!from.is_object() || from.value("kind", "") != "tune") damaged("it is not of kind tune");
   TuneJob job;
   if (from.contains("base")) job.base = train_job_from_json(from["base"]);
@@ -202,7 +202,7 @@ nlohmann::json to_json(const TuneJob& job) {
 
 TuneJob tune_job_from_json(const nlohmann::json& from) {
   try {
-    return read_job(from);
+    return read_tune_job(from);
   } catch (const json::exception& error) {
     damaged(error.what());
   }

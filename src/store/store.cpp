@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "platform/descriptor.h"
 #include "store/journal.h"
@@ -300,7 +301,7 @@ std::vector<KnownWorkload> Store::knowledge(const std::string& machine, std::int
   query.bind(1, machine).bind(2, most);
   std::vector<KnownWorkload> all;
   while (query.step()) {
-    const auto body = nlohmann::json::parse(query.text(0), nullptr, false);
+    const auto body = parse_json(query.text(0));
     if (body.is_discarded()) throw SystemError("a record of known work is damaged in the store");
     all.push_back(known_workload_from_json(body));
   }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/random.h"
 #include "data/files.h"
 
@@ -18,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kMagic[8] = {'T', 'A', 'N', 'D', 'E', 'M', 'C', 'K'};
-constexpr std::uint32_t kFormat = 1;
+constexpr std::uint32_t kCheckpointFormat = 1;
 constexpr std::string_view kPrefix = "checkpoint-", kSuffix = ".tck";
 
 struct Header {
@@ -76,7 +77,7 @@ std::string encode(const Checkpoint& checkpoint) {
   bytes += checkpoint.state;
   Header header{};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
-  header.format = kFormat;
+  header.format = kCheckpointFormat;
   header.description_length = static_cast<std::uint32_t>(text.size());
   header.state_length = checkpoint.state.size();
   header.checksum = hash_name(std::string_view(bytes).substr(sizeof(Header)));
@@ -90,7 +91,7 @@ Checkpoint decode(std::string_view bytes) {
   std::memcpy(&header, bytes.data(), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
     throw SystemError("it does not open as a checkpoint");
-  if (header.format != kFormat)
+  if (header.format != kCheckpointFormat)
     throw SystemError(fmt::format("it is of the unknown format {}", header.format));
   bytes.remove_prefix(sizeof header);
   if (header.description_length > bytes.size() ||
@@ -98,7 +99,7 @@ Checkpoint decode(std::string_view bytes) {
     throw SystemError("it is cut short");
   if (hash_name(bytes) != header.checksum) throw SystemError("its checksum is wrong");
   try {
-    const auto description = nlohmann::json::parse(bytes.substr(0, header.description_length));
+    const auto description = parse_json(bytes.substr(0, header.description_length));
     return {description.at("fingerprint").get<std::string>(),
             description.at("history").get<std::vector<Metrics>>(),
             std::string(bytes.substr(header.description_length))};

@@ -5,12 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "data/files.h"
 
 namespace tandem::trainer {
 namespace {
 
-constexpr int kFormat = 1;
+constexpr int kExportFormat = 1;
 constexpr const char* kCard = "model.json";
 
 data::Kind kind_of(const std::string& written) {
@@ -42,7 +43,7 @@ void export_model(const Task& task, const data::Dataset& dataset, const Learner&
     files.push_back(file);
   }
   nlohmann::json card{
-      {"tandem_model", kFormat},
+      {"tandem_model", kExportFormat},
       {"model", task.setup.model},
       {"dataset", task.dataset},
       {"format", exported.format},
@@ -70,8 +71,8 @@ ModelCard read_card(const std::filesystem::path& folder) {
   if (!std::filesystem::exists(path))
     throw UserError("there is no trained model in " + folder.string() + ": " + kCard + " is not there");
   try {
-    const auto card = nlohmann::json::parse(data::as_text(data::read_file(path)));
-    if (card.at("tandem_model").get<int>() != kFormat)
+    const auto card = parse_json(data::as_text(data::read_file(path)));
+    if (card.at("tandem_model").get<int>() != kExportFormat)
       throw UserError(fmt::format("{}: format {} is not known to this version", path.string(),
                                   card.at("tandem_model").get<int>()));
     ModelCard read;

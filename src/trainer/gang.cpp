@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace tandem::trainer {
 namespace {
@@ -39,7 +40,7 @@ double Leader::train(std::int64_t epoch) {
 void follow(Gang& gang, Learner& learner) {
   learner.restore(gang.from_first(""));
   while (true) {
-    const auto told = nlohmann::json::parse(gang.from_first(""), nullptr, false);
+    const auto told = parse_json(gang.from_first(""));
     if (!told.is_object()) throw SystemError("rank 0 said something that nobody understands");
     const std::int64_t epoch = told.value("epoch", std::int64_t{0});
     if (epoch == 0) return;
@@ -49,11 +50,9 @@ void follow(Gang& gang, Learner& learner) {
 }
 
 Setup same_setup(Gang& gang, const Setup& own) {
-  const auto said = nlohmann::json::parse(
-      gang.from_first(nlohmann::json{
-          {"model", own.model}, {"hyper", to_json(own.hyper)}, {"seed", own.seed}, {"drop", own.drop}}
-                          .dump()),
-      nullptr, false);
+  const auto said = parse_json(gang.from_first(nlohmann::json{
+      {"model", own.model}, {"hyper", to_json(own.hyper)}, {"seed", own.seed}, {"drop", own.drop}}
+                                                   .dump()));
   if (!said.is_object()) throw SystemError("rank 0 did not say what it trains");
   return {said.at("model").get<std::string>(), values_from_json(said.at("hyper")),
           said.at("seed").get<std::int64_t>(), said.at("drop").get<double>()};

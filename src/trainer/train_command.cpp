@@ -20,7 +20,7 @@
 namespace tandem::trainer {
 namespace {
 
-void warn(const std::string& message) {
+void warn_user(const std::string& message) {
   fmt::print(stderr, "tandem-trainer: {}\n", message);
 }
 
@@ -39,7 +39,7 @@ struct Loaded {
   double seconds = 0;
 };
 
-Loaded load(const std::string& name) {
+Loaded load_data(const std::string& name) {
   const double begin = steady_seconds();
   data::Dataset dataset = data::load(name, data::folders_from_environment());
   return {std::move(dataset), steady_seconds() - begin};
@@ -57,7 +57,7 @@ Metrics run(Task task, const data::Dataset& dataset, const std::optional<Checkpo
 
 // Of a gang, but not rank 0: what and how long it learns is rank 0's to say.
 int train_following(const TrainOptions& options, Gang& gang) {
-  const data::Dataset dataset = load(options.dataset).dataset;
+  const data::Dataset dataset = load_data(options.dataset).dataset;
   const Setup setup = same_setup(gang, {options.model, {}, 1});
   follow(gang, *make_learner(setup, dataset, &gang));
   return 0;
@@ -73,19 +73,19 @@ int train_alone(const TrainOptions& options, Gang* gang) {
   task.threads = options.threads;
   task.folder =
       options.folder.empty() ? std::filesystem::path(options.model + "-" + options.dataset) : options.folder;
-  const auto found = newest_checkpoint(task.folder, warn);
+  const auto found = newest_checkpoint(task.folder, warn_user);
   // Nobody else counts: what is in the checkpoint was shown when it was trained.
   task.reported = found ? std::min(found->epoch(), task.epochs) : 0;
-  if (found) warn(fmt::format("going on after epoch {} in {}", found->epoch(), task.folder.string()));
+  if (found) warn_user(fmt::format("going on after epoch {} in {}", found->epoch(), task.folder.string()));
   Outside outside;
-  outside.warn = warn;
+  outside.warn = warn_user;
   outside.seconds = steady_seconds;
   outside.checkpointed = [](std::int64_t) {};
   outside.report = [&](std::int64_t epoch, const Metrics& metrics) {
     fmt::print(stderr, "{}\n", epoch_line(epoch, task.epochs, metrics));
     return protocol::Answer{};
   };
-  const Loaded loaded = load(task.dataset);
+  const Loaded loaded = load_data(task.dataset);
   task.load_seconds = loaded.seconds;
   const Metrics last = run(task, loaded.dataset, found, outside, gang);
   for (const auto& [name, value] : last) fmt::print("{} {:.6g}\n", name, value);
@@ -96,8 +96,8 @@ int train_alone(const TrainOptions& options, Gang* gang) {
 int train_inside(const TrainOptions& options, protocol::Client& client, Gang* gang) {
   const HangUpWatch watch(socket_of_environment());
   const char* folder = std::getenv("TANDEM_FOLDER");
-  const auto found = folder ? newest_checkpoint(folder, warn) : std::nullopt;
-  const Loaded loaded = load(options.dataset);
+  const auto found = folder ? newest_checkpoint(folder, warn_user) : std::nullopt;
+  const Loaded loaded = load_data(options.dataset);
   const protocol::Begin begin =
       client.hello({protocol::kVersion, {"threads"}, found ? found->epoch() : std::int64_t{0}});
   if (folder && std::filesystem::path(folder) != begin.folder)
@@ -115,7 +115,7 @@ int train_inside(const TrainOptions& options, protocol::Client& client, Gang* ga
   task.folder = begin.folder;
   task.load_seconds = loaded.seconds;
   Outside outside;
-  outside.warn = warn;
+  outside.warn = warn_user;
   outside.seconds = steady_seconds;
   outside.checkpointed = [&](std::int64_t epoch) { client.checkpointed(epoch); };
   outside.report = [&](std::int64_t epoch, const Metrics& metrics) {

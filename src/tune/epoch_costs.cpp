@@ -9,13 +9,13 @@
 namespace tandem::tune {
 namespace {
 
-constexpr double kQuirks = 0.1;        // a limit that the bounds put this much above the best is still tried
-constexpr double kRemembered = 5;      // epochs; a cell is the mean of about as many
-constexpr double kOtherMachine = 0.2;  // relative change that is more than noise
-constexpr double kSure = 3;            // epochs that are no accident
-constexpr double kOffTheCurve = 0.03;  // how far a draw may truly lie from a parabola
-constexpr double kSameCost = 0.03;     // no more than this is given away to bad measurements
-constexpr double kJitter = 0.05;       // of a short epoch's time
+constexpr double kQuirks = 0.1;  // a limit that the bounds put this much above the best is still tried
+constexpr double kEpochsRemembered = 5;  // epochs; a cell is the mean of about as many
+constexpr double kOtherMachine = 0.2;    // relative change that is more than noise
+constexpr double kSure = 3;              // epochs that are no accident
+constexpr double kOffTheCurve = 0.03;    // how far a draw may truly lie from a parabola
+constexpr double kSameCost = 0.03;       // no more than this is given away to bad measurements
+constexpr double kJitter = 0.05;         // of a short epoch's time
 
 }  // namespace
 
@@ -33,7 +33,7 @@ const EpochCosts::Cell* EpochCosts::find(std::int64_t batch, double limit) const
 
 void EpochCosts::take_in(Cell& cell, const EpochSlice& slice) {
   const double seconds = slice.seconds / slice.epochs, joules = slice.joules / slice.epochs;
-  const double kept = std::min(cell.weight, kRemembered), share = slice.epochs / (kept + slice.epochs);
+  const double kept = std::min(cell.weight, kEpochsRemembered), share = slice.epochs / (kept + slice.epochs);
   cell = {cell.seconds + share * (seconds - cell.seconds), cell.joules + share * (joules - cell.joules),
           kept + slice.epochs,
           (1 - share) * (1 - share) * cell.variance + share * share * slice.error * slice.error};

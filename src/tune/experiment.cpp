@@ -10,16 +10,12 @@
 namespace tandem::tune {
 namespace {
 
-const TaskView& task_at(const View& view, TaskId id) {
-  return view.tasks[static_cast<std::size_t>(id)];
-}
-
 bool complete(const TaskView& task) {
   return task.reported() >= task.trial->epochs;
 }
 
 // One job's part of a step.
-struct Step {
+struct ExperimentStep {
   const View& view;
   const JobView& job;
   const Plan& plan;
@@ -151,7 +147,7 @@ struct Step {
 };
 
 // The job an event is about, if it is about one.
-const JobView* job_of(const View& view, const EventBody& body) {
+const JobView* experiment_of(const View& view, const EventBody& body) {
   return std::visit(
       [&](const auto& e) -> const JobView* {
         if constexpr (requires { e.job; }) return &view.jobs[static_cast<std::size_t>(e.job)];
@@ -162,7 +158,7 @@ const JobView* job_of(const View& view, const EventBody& body) {
       body);
 }
 
-void react(Step& step, const EventBody& body) {
+void react(ExperimentStep& step, const EventBody& body) {
   if (std::holds_alternative<JobSubmitted>(body)) step.submitted();
   if (std::holds_alternative<JobResumed>(body)) step.resumed();
   if (std::holds_alternative<JobCancelled>(body)) step.cancelled();
@@ -183,10 +179,10 @@ const Plan& ExperimentController::plan(const JobView& job) {
 
 std::vector<DecisionBody> ExperimentController::step(const View& view, const Event& event) {
   std::vector<DecisionBody> out;
-  if (const JobView* job = job_of(view, event.body)) {
+  if (const JobView* job = experiment_of(view, event.body)) {
     if (!job->as<spec::Experiment>()) return out;
     try {
-      Step step{view, *job, plan(*job), out};
+      ExperimentStep step{view, *job, plan(*job), out};
       react(step, event.body);
     } catch (const UserError& e) {  // of the plan: nothing was begun
       out = {FinishJob{job->id, JobState::failed, e.what()}};
@@ -197,7 +193,7 @@ std::vector<DecisionBody> ExperimentController::step(const View& view, const Eve
   if (!woke && !std::holds_alternative<DecisionRefused>(event.body)) return out;
   for (const auto& job : view.jobs) {
     if (!job.as<spec::Experiment>() || job.state != JobState::running || job.tasks.empty()) continue;
-    Step step{view, job, plan(job), out};
+    ExperimentStep step{view, job, plan(job), out};
     if (woke)
       step.woke();
     else

@@ -69,7 +69,7 @@ void add_counted(const TaskView& task, Metrics& out) {
     out["cpu-time"] = out["user-time"] + out["system-time"];
 }
 
-std::string state_of(const TaskView& task) {
+std::string run_state(const TaskView& task) {
   if (task.alive || task.state == TaskState::waiting) return task.alive ? "running" : "waiting";
   if (task.state == TaskState::failed) return "failed";
   return task.reported() >= task.trial->epochs ? "finished" : "stopped";
@@ -129,7 +129,7 @@ std::vector<MeasuredTask> measured_tasks(const View& view, JobId id) {
       row.varied = runs[row.run].design.varied;
     }
     row.job = !out.empty() && out.back().run == row.run ? out.back().job + 1 : 0;
-    row.state = state_of(task);
+    row.state = run_state(task);
     if (task.state == TaskState::failed && task.last_failure)
       row.reason = std::string(tandem::name(task.last_failure->failure)) + ": " + task.last_failure->detail;
     row.attempts = task.attempt;

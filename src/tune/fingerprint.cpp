@@ -17,14 +17,14 @@ constexpr std::array<std::string_view, 9> kNotOfTheWork{
     "involuntary-switches", "context-switches", "cpu-migrations", "major-faults", "read-bytes",
     "written-bytes",        "user-time",        "system-time",    "task-clock"};
 
-struct Kind {
+struct RateKind {
   double unit;   // what lies below it is as good as nothing
   double floor;  // deviation between runs of one workload class, as a logarithm
   bool level = false;
 };
 
 // Floors are what runs of one workload differed by on a shared two-core machine.
-Kind kind_of(std::string_view name) {
+RateKind kind_of(std::string_view name) {
   if (name == "resident-bytes") return {0, 0.03, true};
   if (name == "threads") return {0, 0.3, true};
   if (name == "minor-faults") return {10, 1.0};  // nearly all of them in the first epoch
@@ -36,12 +36,12 @@ Kind kind_of(std::string_view name) {
   return {10, 0.1};  // hardware events come in millions
 }
 
-constexpr std::string_view kOfGpus = "gpu-";
+constexpr std::string_view kGpuRates = "gpu-";
 
 // Shares, and bytes. Floors allow for a card's temperature, and for how an epoch lies to NVML's clock: its
 // last second may hold something else too, which an epoch of a second shows much and a long one little, and a
 // counter of joules moves in steps. They were not calibrated on real cards.
-Kind gpu_kind_of(std::string_view name, double epoch_seconds) {
+RateKind gpu_kind_of(std::string_view name, double epoch_seconds) {
   const auto floor = [&](double always, double of_a_second) {
     return std::hypot(always, 2 * of_a_second / (1 + epoch_seconds));
   };
@@ -59,7 +59,7 @@ bool usable(double rate) {
   return std::isfinite(rate) && rate >= 0;
 }
 
-std::optional<double> find(const Metrics& rates, const char* name) {
+std::optional<double> find_rate(const Metrics& rates, const char* name) {
   const auto found = rates.find(name);
   if (found == rates.end() || !usable(found->second)) return std::nullopt;
   return found->second;
@@ -67,8 +67,8 @@ std::optional<double> find(const Metrics& rates, const char* name) {
 
 // CPU seconds a second.
 std::optional<double> cpu_share(const Metrics& rates) {
-  if (const auto clock = find(rates, "task-clock")) return *clock * kNanosecond;
-  const auto user = find(rates, "user-time"), system = find(rates, "system-time");
+  if (const auto clock = find_rate(rates, "task-clock")) return *clock * kNanosecond;
+  const auto user = find_rate(rates, "user-time"), system = find_rate(rates, "system-time");
   return user && system ? std::optional(*user + *system) : std::nullopt;
 }
 
@@ -109,13 +109,13 @@ Fingerprint fingerprint(const KnownWorkload& workload, bool per_cpu) {
   if (const double seconds = epoch_seconds(workload); seconds > 0)
     features["epoch-time"] = {std::log(seconds * (per_cpu ? *share : 1) + kEpochUnit), 0, kEpochFloor, false};
   for (const auto& [name, rate] : workload.rates) {
-    if (name.starts_with("pressure-") || name.starts_with(kOfGpus) || !usable(rate)) continue;
+    if (name.starts_with("pressure-") || name.starts_with(kGpuRates) || !usable(rate)) continue;
     if (std::find(kNotOfTheWork.begin(), kNotOfTheWork.end(), name) != kNotOfTheWork.end()) continue;
-    const Kind kind = kind_of(name);
+    const RateKind kind = kind_of(name);
     if (kind.level && rate <= 0) continue;
     const double by = per_cpu && !kind.level ? *share : 1;
     const double deviation =
-        log_deviation(find(workload.spread, name.c_str()).value_or(0), rate + kind.unit * by);
+        log_deviation(find_rate(workload.spread, name.c_str()).value_or(0), rate + kind.unit * by);
     // What a busy neighbour does to the CPU share it does to the rate too, and the division takes it out.
     const double own = kind.level
                            ? deviation
@@ -129,9 +129,10 @@ Fingerprint gpu_fingerprint(const KnownWorkload& workload) {
   Fingerprint features;
   if (workload.reference.gpus == 0 || workload.reference.gpu_memory > 0) return features;
   for (const auto& [name, rate] : workload.rates) {
-    if (!name.starts_with(kOfGpus) || !usable(rate)) continue;
-    const Kind kind = gpu_kind_of(name, epoch_seconds(workload));
-    const double deviation = log_deviation(find(workload.spread, name.c_str()).value_or(0), rate + kind.unit);
+    if (!name.starts_with(kGpuRates) || !usable(rate)) continue;
+    const RateKind kind = gpu_kind_of(name, epoch_seconds(workload));
+    const double deviation =
+        log_deviation(find_rate(workload.spread, name.c_str()).value_or(0), rate + kind.unit);
     features[name] = {std::log(rate + kind.unit), deviation, kind.floor, rate <= 0};
   }
   return features;

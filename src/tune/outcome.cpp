@@ -22,7 +22,7 @@ constexpr double kDoubt = 0.1;
 // what reporting an epoch takes.
 constexpr double kClearly = 0.95, kReporting = 0.005;
 
-std::string state_of(const TaskView& task, const JobView& job) {
+std::string trial_state(const TaskView& task, const JobView& job) {
   const bool over = job.state != JobState::running;
   switch (task.state) {
     case TaskState::failed:
@@ -43,7 +43,7 @@ TrialOutcome trial_outcome(const spec::TuneJob& tune, const JobView& job, const 
                            const TimePrice& price) {
   TrialOutcome out{.task = task.id,
                    .hyper = task.trial->point,
-                   .state = state_of(task, job),
+                   .state = trial_state(task, job),
                    .reason = task.release_reason,
                    .epochs = static_cast<std::int64_t>(task.epochs.size()),
                    .joules = task.joules(),

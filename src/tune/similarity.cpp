@@ -71,7 +71,7 @@ double usual(const Pool& pool, const std::string& name) {
   return found == pool.end() ? 0 : found->second;
 }
 
-double variance(const Feature& feature, double epochs, double usual) {
+double feature_variance(const Feature& feature, double epochs, double usual) {
   if (feature.spread <= 0) return square(usual);
   if (usual <= 0) return square(feature.spread);
   return (epochs * square(feature.spread) + kPriorEpochs * square(usual)) / (epochs + kPriorEpochs);
@@ -98,10 +98,11 @@ std::optional<double> apart(const Fingerprint& left, double left_epochs, const F
     const Feature& theirs = found->second;
     if (mine.zero && theirs.zero) continue;
     const double usually = usual(pool, name);
-    double noise = (variance(mine, left_epochs, usually) + variance(theirs, right_epochs, usually)) / 2;
+    double noise =
+        (feature_variance(mine, left_epochs, usually) + feature_variance(theirs, right_epochs, usually)) / 2;
     // A single epoch says nothing of its noise: then the other's counts alone.
-    if (mine.spread <= 0) noise = variance(theirs, right_epochs, usually);
-    if (theirs.spread <= 0) noise = variance(mine, left_epochs, usually);
+    if (mine.spread <= 0) noise = feature_variance(theirs, right_epochs, usually);
+    if (theirs.spread <= 0) noise = feature_variance(mine, left_epochs, usually);
     const double deviation = std::sqrt(noise + square(mine.floor));
     sum += weight(deviation) * square((mine.value - theirs.value) / deviation);
     weights += weight(deviation);
@@ -161,9 +162,9 @@ class Nearest final : public Similarity {
 
 // Workload classes as points in one space: the features all of them have, each divided by its deviation and
 // weighted, so that Euclid's distance is the one above but for a common factor.
-class Space {
+class FeatureSpace {
  public:
-  explicit Space(std::span<const Print> prints) {
+  explicit FeatureSpace(std::span<const Print> prints) {
     per_cpu_ = std::all_of(prints.begin(), prints.end(), [](const Print& print) { return print.has_cpu; });
     Pool pool = pooled(prints, per_cpu_ ? &Print::per_cpu : &Print::per_wall);
     pool.merge(pooled(prints, &Print::gpus));
@@ -261,7 +262,7 @@ class ByClusters final : public Similarity {
   void add_clusters(const std::vector<std::size_t>& members) {
     std::vector<Print> prints;
     for (const std::size_t member : members) prints.push_back(known_.prints[member]);
-    const Space space(prints);
+    const FeatureSpace space(prints);
     std::vector<stats::Point> points;
     for (const Print& print : prints) points.push_back(space.point(print));
     const double total = std::max(space.total_weight(), std::numeric_limits<double>::min());
@@ -323,7 +324,7 @@ std::unique_ptr<Similarity> make_similarity(const std::string& name, std::span<c
 Features features(std::span<const KnownWorkload> workloads) {
   std::vector<Print> prints;
   for (const KnownWorkload& workload : workloads) prints.emplace_back(workload);
-  const Space space(prints);
+  const FeatureSpace space(prints);
   Features out{space.names(), {}};
   for (const Print& print : prints) out.rows.push_back(space.point(print));
   return out;

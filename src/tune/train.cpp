@@ -12,7 +12,7 @@ const TaskView* task_of(const View& view, JobId job) {
   return tasks.empty() ? nullptr : &view.tasks[static_cast<std::size_t>(tasks.front())];
 }
 
-struct Step {
+struct TrainStep {
   const View& view;
   std::vector<DecisionBody> out;
 
@@ -141,7 +141,7 @@ bool of_another_kind(const View& view, const EventBody& body) {
 
 std::vector<DecisionBody> TrainController::step(const View& view, const Event& event) {
   if (of_another_kind(view, event.body)) return {};
-  Step step{view, {}};
+  TrainStep step{view, {}};
   std::visit(step, event.body);
   return std::move(step.out);
 }

@@ -9,7 +9,7 @@ namespace tandem::tune {
 namespace {
 
 // The job an event is about, if it is about one.
-std::optional<JobId> job_of(const View& view, const EventBody& body) {
+std::optional<JobId> tune_job_of(const View& view, const EventBody& body) {
   return std::visit(
       [&](const auto& e) -> std::optional<JobId> {
         if constexpr (requires { e.job; }) return e.job;
@@ -29,7 +29,7 @@ TuneController::TuneController() = default;
 TuneController::~TuneController() = default;
 
 Tuning* TuneController::of(const View& view, const Event& event) {
-  const auto id = job_of(view, event.body);
+  const auto id = tune_job_of(view, event.body);
   const auto found = id ? jobs_.find(*id) : jobs_.end();
   return found == jobs_.end() ? nullptr : found->second.get();
 }

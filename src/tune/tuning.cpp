@@ -12,17 +12,13 @@
 namespace tandem::tune {
 namespace {
 
-const TaskView& task_at(const View& view, TaskId id) {
-  return view.tasks[static_cast<std::size_t>(id)];
-}
-
 // Before the names of what came with GPUs: a program may well have a hyperparameter called precision.
-constexpr const char* kOfGpus = "system.";
+constexpr const char* kSystemKeys = "system.";
 constexpr const char *kGpuPower = "system.gpu_power", *kGpuClock = "system.gpu_clock",
                      *kPrecision = "system.precision";
 
 bool is_system(const std::string& name) {
-  return name == "cores" || name == "memory" || name == "speed" || name.starts_with(kOfGpus);
+  return name == "cores" || name == "memory" || name == "speed" || name.starts_with(kSystemKeys);
 }
 
 template <class T>

@@ -5,10 +5,6 @@
 namespace tandem::tune {
 namespace {
 
-const TaskView& task_at(const View& view, TaskId id) {
-  return view.tasks[static_cast<std::size_t>(id)];
-}
-
 template <class Word>
 bool any_about(std::span<const Decision> decisions, TaskId task) {
   for (const auto& decision : decisions)

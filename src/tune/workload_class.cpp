@@ -10,7 +10,7 @@
 namespace tandem::tune {
 namespace {
 
-constexpr std::size_t kRemembered = 9;  // epochs a configuration: the median of these is its time
+constexpr std::size_t kTimesRemembered = 9;  // epochs a configuration: the median of these is its time
 // An epoch beside a busy neighbour takes up to about 1.4 times as long; a shift is more than that.
 constexpr double kSurprising = 1.6;
 constexpr int kSurprisesToBelieve = 3;
@@ -21,7 +21,7 @@ constexpr Seconds kHiccup{0.1};  // starting and ending programs delay others by
 void WorkloadClass::Sums::add(const EpochRecord& record) {
   const double working = std::max(record.working().value, 1e-6);
   seconds.push_back(working);
-  if (seconds.size() > kRemembered) seconds.erase(seconds.begin());
+  if (seconds.size() > kTimesRemembered) seconds.erase(seconds.begin());
   doubtful = std::min(doubtful, seconds.size() - 1);
   ++epochs;
   const auto used = record.working_energy();

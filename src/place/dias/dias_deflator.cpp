@@ -40,7 +40,7 @@ class Times {
   std::map<std::tuple<std::size_t, double, double>, Served> known_;
 };
 
-void check(const DiasSystem& system, const DiasChoice& choice) {
+void check_choice(const DiasSystem& system, const DiasChoice& choice) {
   const std::size_t classes = system.classes.size();
   if (choice.drops.size() != classes || choice.timeouts.size() != classes)
     throw UserError(fmt::format("{} classes, but {} drop ratios and {} timeouts: one each", classes,
@@ -65,7 +65,7 @@ void ask(const Model& model, Detail detail, DiasPrediction& out) {
 }
 
 DiasPrediction predict_with(Times& times, const DiasSystem& system, const DiasChoice& choice, Detail detail) {
-  check(system, choice);
+  check_choice(system, choice);
   const auto rates = stats::mean_rates(system.arrivals);
   DiasPrediction out;
   double wanted = 0;  // seconds of sprint a second
@@ -130,14 +130,14 @@ bool advance(std::vector<std::size_t>& at, const std::vector<std::size_t>& sizes
   return false;
 }
 
-struct Option {
+struct DropOption {
   double drop = 0;
   std::optional<Seconds> timeout{};
 };
 
-std::vector<Option> options_of(const DiasClass& of, const DiasTarget& target, const DiasSearch& search,
-                               bool sprints) {
-  std::vector<Option> out;
+std::vector<DropOption> drop_options(const DiasClass& of, const DiasTarget& target, const DiasSearch& search,
+                                     bool sprints) {
+  std::vector<DropOption> out;
   for (const double drop : search.drops) {
     if (!of.accuracy.knows(drop) || of.accuracy.loss(drop) > target.loss + 1e-12) continue;
     if (!sprints) out.push_back({drop, {}});
@@ -189,11 +189,11 @@ std::optional<DiasDecision> choose(const DiasSystem& system, const std::vector<D
   if (targets.size() != classes)
     throw UserError(fmt::format("{} classes, but {} targets: one each", classes, targets.size()));
   Times times(system);
-  std::vector<std::vector<Option>> options;
+  std::vector<std::vector<DropOption>> options;
   std::vector<std::size_t> sizes;
   for (std::size_t k = 0; k < classes; ++k) {
     const bool sprints = k < search.sprints.size() && search.sprints[k];
-    options.push_back(options_of(system.classes[k], targets[k], search, sprints));
+    options.push_back(drop_options(system.classes[k], targets[k], search, sprints));
     sizes.push_back(options.back().size());
     if (options.back().empty()) return std::nullopt;  // not even the smallest offered drop is allowed
   }

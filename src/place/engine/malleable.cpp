@@ -17,10 +17,6 @@ constexpr int kHeldAtLeast = 16;
 // More cores must make an epoch shorter by this share to be worth having.
 constexpr double kWorthIt = 0.97;
 
-const TaskView& task_at(const View& view, TaskId id) {
-  return view.tasks[static_cast<std::size_t>(id)];
-}
-
 // By cores; among equals as the job prefers them.
 std::vector<Option> options_of(const TaskView& task) {
   if (task.options.empty()) return {{task.wanted, 1.0}};

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int32_t kWhole = 1000;
 constexpr std::int16_t kTaken = -1;  // as a whole; 0 is one that is full of shares
 
-Amount times(const Amount& part, std::int64_t parts) {
+Amount times_parts(const Amount& part, std::int64_t parts) {
   return {part.milli_cores * parts, part.memory * parts, static_cast<std::int32_t>(part.gpus * parts), 0};
 }
 
@@ -141,7 +141,7 @@ Amount Pool::free_on(std::uint32_t node) const {
 
 bool Pool::take_there(const Amount& part, std::span<const Share> shares) {
   for (std::size_t i = 0; i < shares.size(); ++i) {
-    Amount together = times(part, shares[i].parts);
+    Amount together = times_parts(part, shares[i].parts);
     together.gpu_share = part.gpu_share;
     if (fits(levels_[0][shares[i].node], together) &&
         occupy(part, shares[i].node, shares[i].parts, static_cast<std::int32_t>(shares[i].gpu)).parts > 0)
@@ -197,7 +197,7 @@ void Pool::give_back(const Amount& part, const Share& share) {
 bool Pool::take(const Amount& part, std::int64_t parts, std::vector<Share>& taken, const Where& where) {
   taken.clear();
   if (parts == 1 || (part.gpu_share == 0 && !where.apart)) {
-    Amount together = times(part, parts);
+    Amount together = times_parts(part, parts);
     together.gpu_share = part.gpu_share;
     if (const std::uint32_t node = choose(sum(together, where.keep), where); node < nodes_.size()) {
       taken.push_back(occupy(part, node, parts));
@@ -324,7 +324,7 @@ void Pool::set_state(std::uint32_t node, const NodeState& state) {
 }
 
 bool Pool::NodeState::take(const Amount& part, const Share& share) {
-  const Amount all = times(part, share.parts);
+  const Amount all = times_parts(part, share.parts);
   if (!up || milli_cores < all.milli_cores || memory < all.memory || whole_gpus < all.gpus) return false;
   if (part.gpu_share > 0 && gpus[share.gpu] < part.gpu_share) return false;
   milli_cores -= all.milli_cores, memory -= all.memory;
@@ -340,7 +340,7 @@ bool Pool::NodeState::take(const Amount& part, const Share& share) {
 }
 
 void Pool::NodeState::give_back(const Amount& part, const Share& share) {
-  const Amount all = times(part, share.parts);
+  const Amount all = times_parts(part, share.parts);
   milli_cores += all.milli_cores, memory += all.memory, whole_gpus += all.gpus;
   if (part.gpu_share > 0) {
     gpus[share.gpu] = static_cast<std::int16_t>(gpus[share.gpu] + part.gpu_share);

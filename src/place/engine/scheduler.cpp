@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "place/engine/live.h"
 #include "place/engine/scheduler_explain.h"
 
@@ -47,7 +48,7 @@ std::optional<std::string> Scheduler::save(const View&) const {
 
 bool Scheduler::restore(const std::string& bytes) {
   try {
-    const auto saved = nlohmann::json::parse(bytes);
+    const auto saved = parse_json(bytes);
     Experience experience;
     auto classes = classes_;
     experience.restore(saved.at("experience"));

@@ -18,7 +18,7 @@ NodeFacts facts_of(const NodeView& node) {
           .bandwidth = network_known ? node.traits.bandwidth : 0};
 }
 
-double share(double part, double all) {
+double share_of(double part, double all) {
   return all > 0 ? std::clamp(part / all, 0.0, 1.0) : 0;
 }
 
@@ -41,10 +41,10 @@ Shares held_of(const Cluster& cluster, NodeId node) {
   const Amount all = cluster.types[type].node, free = cluster.pools[type].free_on(index);
   Shares out;
   out[Resource::cpu] =
-      share(static_cast<double>(all.milli_cores - free.milli_cores), static_cast<double>(all.milli_cores));
+      share_of(static_cast<double>(all.milli_cores - free.milli_cores), static_cast<double>(all.milli_cores));
   out[Resource::memory] =
-      share(static_cast<double>(all.memory - free.memory), static_cast<double>(all.memory));
-  out[Resource::gpu] = share(all.gpus - free.gpus, all.gpus);
+      share_of(static_cast<double>(all.memory - free.memory), static_cast<double>(all.memory));
+  out[Resource::gpu] = share_of(all.gpus - free.gpus, all.gpus);
   return out;
 }
 
@@ -69,7 +69,7 @@ Catalogue catalogue_of(const View& view, const Cluster& cluster) {
     Shares held = held_of(cluster, node.id);
     const double seen = node.observed.empty() ? 0 : node.observed.back().load.network.value_or(0);
     held[Resource::network] =
-        std::max(0.0, share(promised[static_cast<std::size_t>(node.id)], node.traits.bandwidth) - seen);
+        std::max(0.0, share_of(promised[static_cast<std::size_t>(node.id)], node.traits.bandwidth) - seen);
     out.holds(node.name, held);
   }
   return out;
@@ -78,7 +78,7 @@ Catalogue catalogue_of(const View& view, const Cluster& cluster) {
 void put_there(Catalogue& catalogue, const Cluster& cluster, const NodeView& node, const Demands& demands) {
   Shares held = held_of(cluster, node.id);
   held[Resource::network] = catalogue.nodes().at(node.name).held[Resource::network] +
-                            share(demands.bandwidth, node.traits.bandwidth);
+                            share_of(demands.bandwidth, node.traits.bandwidth);
   catalogue.holds(node.name, held);
 }
 

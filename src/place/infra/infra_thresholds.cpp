@@ -16,10 +16,10 @@ constexpr std::size_t kTerms = kResources + 1;  // t0 first
 constexpr int kSweeps = 3000;                   // enough for six terms that are much alike
 constexpr double kRidge = 1e-4;  // as a share of the diagonal: divides what cannot be told apart
 
-using Row = std::array<double, kTerms>;
+using TermRow = std::array<double, kTerms>;
 
-Row terms(const Shares& in_use) {
-  Row out{1};
+TermRow terms(const Shares& in_use) {
+  TermRow out{1};
   for (std::size_t i = 0; i < kResources; ++i) {
     const double u = std::min(in_use.of[i], kFull);
     out[i + 1] = u / (1 - u);
@@ -30,15 +30,15 @@ Row terms(const Shares& in_use) {
 // Least squares without negative coefficients, one coefficient at a time.
 class Fit {
  public:
-  void add(const Row& row, double value) {
+  void add(const TermRow& row, double value) {
     for (std::size_t i = 0; i < kTerms; ++i) {
       for (std::size_t j = 0; j < kTerms; ++j) gram_[i][j] += row[i] * row[j];
       right_[i] += row[i] * value;
     }
   }
 
-  Row solve() const {
-    Row out{};
+  TermRow solve() const {
+    TermRow out{};
     for (int sweep = 0; sweep < kSweeps; ++sweep)
       for (std::size_t i = 0; i < kTerms; ++i) {
         double rest = right_[i];
@@ -51,8 +51,8 @@ class Fit {
   }
 
  private:
-  std::array<Row, kTerms> gram_{};
-  Row right_{};
+  std::array<TermRow, kTerms> gram_{};
+  TermRow right_{};
 };
 
 }  // namespace
@@ -81,7 +81,7 @@ Shares JobClasses::time_spent(const std::string& job_class) const {
   if (runs(job_class) < options_.least_runs) return out;
   Fit fit;
   for (const Run& run : runs_.at(job_class)) fit.add(terms(run.in_use), run.seconds_each);
-  const Row found = fit.solve();
+  const TermRow found = fit.solve();
   if (!(found[0] > 0)) return out;  // all is load, nothing undisturbed was seen: no telling
   for (std::size_t i = 0; i < kResources; ++i) out.of[i] = found[i + 1] / found[0];
   return out;

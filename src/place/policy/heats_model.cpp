@@ -10,8 +10,8 @@
 namespace tandem::place {
 namespace {
 
-void check(std::size_t types, const HeatsModelOptions& options, std::uint32_t type,
-           const TaskFeatures& task) {
+void check_measured(std::size_t types, const HeatsModelOptions& options, std::uint32_t type,
+                    const TaskFeatures& task) {
   if (type >= types) throw UserError(fmt::format("there is no machine type {} to predict for", type));
   if (task.family >= options.families)
     throw UserError(
@@ -55,7 +55,7 @@ std::vector<double> HeatsModel::features(const TaskFeatures& task) const {
 }
 
 void HeatsModel::learn(std::uint32_t type, const TaskFeatures& task, const Prediction& measured) {
-  check(machines_.size(), options_, type, task);
+  check_measured(machines_.size(), options_, type, task);
   if (!(measured.seconds > 0) || !(measured.joules > 0))
     throw UserError("a probing task took no time or no energy: it cannot be learnt from");
   machines_[type].rows.push_back({task, measured, 0, 0, type});
@@ -82,7 +82,7 @@ void HeatsModel::fit(Machine& machine) const {
 }
 
 Prediction HeatsModel::predict(std::uint32_t type, const TaskFeatures& task) const {
-  check(machines_.size(), options_, type, task);
+  check_measured(machines_.size(), options_, type, task);
   const Machine& machine = machines_[type];
   if (!machine.seconds)
     throw UserError(fmt::format("nothing was learnt of machine type {} yet: probe it first", type));

@@ -36,7 +36,7 @@ std::string too_small(const TaskRequirements& task, const MachineType& type, dou
                      text(type.node));
 }
 
-double share(double part, double all) {
+double ratio_of(double part, double all) {
   return all > 0 ? part / all : 0;
 }
 
@@ -51,12 +51,12 @@ FreeShares after(const TaskRequirements& task, const Candidate& at, const Machin
   const auto gpu = [](const Amount& a) { return a.gpus + a.gpu_share / 1000.0; };
   const auto left = [](double value) { return std::max(0.0, value); };  // parts may go to other nodes too
   FreeShares out;
-  out.cores = left(share(static_cast<double>(at.free.milli_cores - task.part.milli_cores),
-                         static_cast<double>(type.node.milli_cores)));
-  out.memory = left(
-      share(static_cast<double>(at.free.memory - task.part.memory), static_cast<double>(type.node.memory)));
+  out.cores = left(ratio_of(static_cast<double>(at.free.milli_cores - task.part.milli_cores),
+                            static_cast<double>(type.node.milli_cores)));
+  out.memory = left(ratio_of(static_cast<double>(at.free.memory - task.part.memory),
+                             static_cast<double>(type.node.memory)));
   out.has_gpus = type.node.gpus > 0 && gpu(task.part) > 0;
-  out.gpus = left(share(gpu(at.free) - gpu(task.part), type.node.gpus));
+  out.gpus = left(ratio_of(gpu(at.free) - gpu(task.part), type.node.gpus));
   return out;
 }
 
@@ -130,34 +130,34 @@ const std::vector<FilterEntry>& filters() {
 }
 
 const std::vector<WeigherEntry>& weighers() {
-  using Task = TaskRequirements;
+  using Needs = TaskRequirements;
   using At = std::span<const Candidate>;
   using Types = std::span<const MachineType>;
   using Out = std::span<double>;
   static const std::vector<WeigherEntry> table = {
       {"free", "the most free once the task is there (Kubernetes: least allocated)", false,
-       [](const Task& task, At at, Types types, Out out) {
+       [](const Needs& task, At at, Types types, Out out) {
          by_shares(task, at, types, out, [](const FreeShares& s) { return s.mean(); });
        }},
       {"full", "the least free once the task is there (Kubernetes: most allocated)", false,
-       [](const Task& task, At at, Types types, Out out) {
+       [](const Needs& task, At at, Types types, Out out) {
          by_shares(task, at, types, out, [](const FreeShares& s) { return 1 - s.mean(); });
        }},
       {"balance", "cores and memory used alike (Kubernetes: balanced allocation)", false,
-       [](const Task& task, At at, Types types, Out out) {
+       [](const Needs& task, At at, Types types, Out out) {
          by_shares(task, at, types, out,
                    [](const FreeShares& s) { return 1 - std::abs(s.cores - s.memory); });
        }},
       {"energy", "the least predicted energy of the task", true,
-       [](const Task&, At at, Types, Out out) {
+       [](const Needs&, At at, Types, Out out) {
          least_best(at, out, [](const Candidate& c) { return c.predicted.joules; });
        }},
       {"time", "the shortest predicted time", true,
-       [](const Task&, At at, Types, Out out) {
+       [](const Needs&, At at, Types, Out out) {
          least_best(at, out, [](const Candidate& c) { return c.predicted.seconds; });
        }},
       {"random", "any, each node alike", false,
-       [](const Task&, At at, Types types, Out out) {  // the largest u^(1/n) is a draw with weights n
+       [](const Needs&, At at, Types types, Out out) {  // the largest u^(1/n) is a draw with weights n
          for (std::size_t i = 0; i < at.size(); ++i)
            out[i] = std::pow(at[i].random, 1 / static_cast<double>(types[at[i].type].count));
        }},

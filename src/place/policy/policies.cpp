@@ -94,7 +94,7 @@ Policy from_parts(const Options& options) {
   return out;
 }
 
-Policy priority(Preemption preemption) {
+Policy priority_policy(Preemption preemption) {
   Policy out = ordered("priority");
   out.preemption = preemption;
   return out;
@@ -167,15 +167,15 @@ std::vector<PolicyEntry> make_table() {
       {"priority",
        find_order("priority").description,
        {},
-       [](const Options&) { return priority(Preemption::none); }},
+       [](const Options&) { return priority_policy(Preemption::none); }},
       {"preempt-restart",
        "as priority; who is lower makes room and begins again",
        {},
-       [](const Options&) { return priority(Preemption::restart); }},
+       [](const Options&) { return priority_policy(Preemption::restart); }},
       {"preempt-resume",
        "as priority; who is lower makes room and goes on later where it was",
        {},
-       [](const Options&) { return priority(Preemption::resume); }},
+       [](const Options&) { return priority_policy(Preemption::resume); }},
       {"dias",
        "as priority, and nobody is evicted: lower jobs that tolerate a loss (place.loss) do less instead",
        {{"curve", "measured loss of accuracy by share dropped, percent (10@8.5+20@15+40@32)"},

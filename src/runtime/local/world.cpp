@@ -20,6 +20,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "runtime/common/clock.h"
 #include "runtime/common/task_files.h"
 #include "runtime/local/watch.h"
@@ -346,7 +347,7 @@ int LocalWorld::milliseconds_until_next(Seconds at_most) {
 void LocalWorld::restore_former_clocks() {
   std::ifstream in(former_clocks_file());
   if (!in) return;
-  const auto former = nlohmann::json::parse(in, nullptr, false);
+  const auto former = parse_json(in);
   if (!former.is_object()) return;
   std::map<int, std::string> clocks;
   std::vector<int> cpus;

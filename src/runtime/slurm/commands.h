@@ -14,6 +14,8 @@
 
 namespace tandem::slurm {
 
+inline constexpr Seconds kCommandLimit{60};  // for one of them
+
 struct CommandResult {
   int status = 0;          // its exit status; 128 and a signal
   bool timed_out = false;  // it was ended: whether it did what it was to do is not known

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "platform/descriptor.h"
 
 namespace tandem::slurm {
@@ -81,7 +82,7 @@ std::optional<ExitRecord> read_record(const std::filesystem::path& file, const s
   std::string content(kLongest, '\0');
   in.read(content.data(), static_cast<std::streamsize>(content.size()));
   content.resize(static_cast<std::size_t>(in.gcount()));
-  auto record = record_from_json(nlohmann::json::parse(content, nullptr, false));
+  auto record = record_from_json(parse_json(content));
   return record && record->mark == mark ? record : std::nullopt;
 }
 

@@ -15,7 +15,6 @@ namespace {
 
 using runtime::steady;
 
-constexpr Seconds kCommandLimit{60};
 constexpr double kRestAfterQueue = 9;  // times as long as squeue took: a tenth of the time at most
 
 // Slurm did not say no; it said nothing.

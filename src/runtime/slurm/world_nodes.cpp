@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "runtime/common/clock.h"
 #include "runtime/slurm/gpus.h"
 #include "runtime/slurm/world.h"
@@ -15,7 +16,6 @@ namespace {
 
 using runtime::steady;
 
-constexpr Seconds kCommandLimit{60};
 const Resources kAway{0, 0, 1.0};
 
 bool is_loopback(const std::string& address) {
@@ -64,7 +64,7 @@ std::vector<NodeJoined> SlurmWorld::learn_nodes(const SlurmNodes& found) {
   const auto file = options_.folder / "slurm/nodes.json";
   if (nodes_.empty()) {
     nlohmann::json names = nlohmann::json::array();
-    if (std::ifstream in(file); in) names = nlohmann::json::parse(in, nullptr, false);
+    if (std::ifstream in(file); in) names = parse_json(in);
     if (!names.is_array())
       throw SystemError(file.string() + " is broken: it should be a list of names of nodes");
     for (const auto& known : names) nodes_.push_back({known.get<std::string>(), "", kAway});

@@ -19,8 +19,7 @@ namespace {
 
 using runtime::steady;
 
-constexpr int kShortEnough = 3;  // in a row
-constexpr Seconds kCommandLimit{60};
+constexpr int kShortEnough = 3;    // in a row
 constexpr Seconds kNoPilots{300};  // after one that could not be started
 
 bool has(const Resources& room, const Resources& asked) {

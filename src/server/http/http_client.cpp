@@ -7,23 +7,24 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "platform/http_client.h"
 
 namespace tandem::server {
 namespace {
 
-using Kind = platform::HttpTrouble::Kind;
+using TroubleKind = platform::HttpTrouble::Kind;
 
 // Why there is no answer, in a person's words.
-[[noreturn]] void explain(const platform::HttpTrouble& trouble, const Address& address,
-                          const ClientLimits& limits) {
+[[noreturn]] void explain_trouble(const platform::HttpTrouble& trouble, const Address& address,
+                                  const ClientLimits& limits) {
   const auto fail = [&](const std::string& what) {
     throw SystemError("the server at " + text(address) + " " + what);
   };
   const int error = trouble.error_number;
   switch (trouble.kind) {
-    case Kind::not_connected:
+    case TroubleKind::not_connected:
       if (error == ECONNREFUSED || error == ENOENT)
         throw UserError("no tandem server listens at " + text(address) + "; start one with: tandem serve");
       if (error == EACCES || error == EPERM)
@@ -31,20 +32,20 @@ using Kind = platform::HttpTrouble::Kind;
                         "; ask the user who runs it");
       fail(std::string("cannot be connected to: ") + trouble.what());
       break;
-    case Kind::late_connection:
+    case TroubleKind::late_connection:
       fail("did not let us connect within " + text(limits.at_most));
       break;
-    case Kind::late_request:
+    case TroubleKind::late_request:
       fail("did not take the request in time");
       break;
-    case Kind::late_answer:
+    case TroubleKind::late_answer:
       fail("gave no answer within " + text(limits.at_most));
       break;
-    case Kind::too_long:
+    case TroubleKind::too_long:
       fail(fmt::format("answered with more than {} bytes", limits.most_bytes));
       break;
-    case Kind::not_http:
-    case Kind::cancelled:
+    case TroubleKind::not_http:
+    case TroubleKind::cancelled:
       break;
   }
   throw SystemError("the server at " + text(address) + " broke off, or did not answer in HTTP (" +
@@ -75,12 +76,12 @@ Answer HttpClient::ask(const std::string& method, const std::string& target, con
     auto answer = platform::http_ask(where.get(), where.size, request, {limits_.at_most, limits_.most_bytes});
     return {answer.status, std::move(answer.content_type), std::move(answer.body)};
   } catch (const platform::HttpTrouble& trouble) {
-    explain(trouble, address_, limits_);
+    explain_trouble(trouble, address_, limits_);
   }
 }
 
 std::string error_text(const Answer& answer) {
-  const auto parsed = nlohmann::json::parse(answer.body, nullptr, false);
+  const auto parsed = parse_json(answer.body);
   if (parsed.is_object() && parsed.contains("error") && parsed["error"].is_string())
     return printable(parsed["error"].get<std::string>());
   return printable(answer.body);

@@ -48,7 +48,7 @@ class Strict {
 
 }  // namespace
 
-json parse_json(const std::string& text, std::size_t nesting) {
+json parse_json_body(const std::string& text, std::size_t nesting) {
   Strict strict(nesting);
   try {
     return json::parse(text, std::ref(strict));

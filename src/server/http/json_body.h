@@ -10,6 +10,6 @@
 namespace tandem::server {
 
 // Throws Refusal (400) that says where.
-nlohmann::json parse_json(const std::string& text, std::size_t nesting = Limits{}.nesting);
+nlohmann::json parse_json_body(const std::string& text, std::size_t nesting = Limits{}.nesting);
 
 }  // namespace tandem::server

@@ -10,7 +10,7 @@ namespace {
 
 std::string trouble(const std::string& text, std::size_t nesting = 64) {
   try {
-    parse_json(text, nesting);
+    parse_json_body(text, nesting);
     return "";
   } catch (const Refusal& refusal) {
     EXPECT_EQ(refusal.status, 400);
@@ -19,8 +19,8 @@ std::string trouble(const std::string& text, std::size_t nesting = 64) {
 }
 
 TEST(JsonBody, WhatIsRight) {
-  EXPECT_EQ(parse_json(R"({"a": [1, {"a": 2}, {"a": 3}], "b": null})")["a"][2]["a"], 3);
-  EXPECT_EQ(parse_json("7"), 7);
+  EXPECT_EQ(parse_json_body(R"({"a": [1, {"a": 2}, {"a": 3}], "b": null})")["a"][2]["a"], 3);
+  EXPECT_EQ(parse_json_body("7"), 7);
 }
 
 TEST(JsonBody, WhatIsNot) {

@@ -43,7 +43,7 @@ std::string escaped(const std::string& text, bool quotes) {
   return out;
 }
 
-std::string number(double value) {
+std::string number_shown(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
   return fmt::format("{}", value);
@@ -57,14 +57,15 @@ std::string in_braces(const Labels& labels, const std::string& more = "") {
   return parts.empty() ? "" : "{" + join(parts, ",") + "}";
 }
 
-void show(std::string& out, const std::string& name, const Labels& labels, const Histogram& histogram) {
+void show_histogram(std::string& out, const std::string& name, const Labels& labels,
+                    const Histogram& histogram) {
   const auto counts = histogram.counts();
   for (std::size_t i = 0; i < counts.up_to.size(); ++i) {
     const double bound = i < histogram.bounds().size() ? histogram.bounds()[i] : INFINITY;
-    out += fmt::format("{}_bucket{} {}\n", name, in_braces(labels, "le=\"" + number(bound) + "\""),
+    out += fmt::format("{}_bucket{} {}\n", name, in_braces(labels, "le=\"" + number_shown(bound) + "\""),
                        counts.up_to[i]);
   }
-  out += fmt::format("{}_sum{} {}\n", name, in_braces(labels), number(counts.sum));
+  out += fmt::format("{}_sum{} {}\n", name, in_braces(labels), number_shown(counts.sum));
   out += fmt::format("{}_count{} {}\n", name, in_braces(labels), counts.up_to.back());
 }
 
@@ -144,10 +145,10 @@ std::string Metrics::text() const {
     out +=
         fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, escaped(family->help, false), name, family->type);
     for (const auto& [labels, counter] : family->counters)
-      out += fmt::format("{}{} {}\n", name, in_braces(labels), number(counter->value()));
+      out += fmt::format("{}{} {}\n", name, in_braces(labels), number_shown(counter->value()));
     for (const auto& [labels, gauge] : family->gauges)
-      out += fmt::format("{}{} {}\n", name, in_braces(labels), number(gauge->value()));
-    for (const auto& [labels, histogram] : family->histograms) show(out, name, labels, *histogram);
+      out += fmt::format("{}{} {}\n", name, in_braces(labels), number_shown(gauge->value()));
+    for (const auto& [labels, histogram] : family->histograms) show_histogram(out, name, labels, *histogram);
   }
   return out;
 }

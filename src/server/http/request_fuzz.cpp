@@ -57,9 +57,9 @@ std::size_t depth(const nlohmann::json& value) {
 void check_body(const std::string& bytes) {
   constexpr std::size_t kNesting = 5;
   try {
-    const auto value = parse_json(bytes, kNesting);
+    const auto value = parse_json_body(bytes, kNesting);
     require(depth(value) <= kNesting);
-    require(parse_json(value.dump(), kNesting) == value);
+    require(parse_json_body(value.dump(), kNesting) == value);
   } catch (const Refusal& refusal) {
     require(refusal.status == 400);
   }

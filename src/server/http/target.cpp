@@ -8,7 +8,7 @@
 namespace tandem::server {
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_target(const std::string& why) {
   throw Refusal(400, "the address asked for " + why);
 }
 
@@ -26,22 +26,22 @@ std::string decode(std::string_view written) {
     if (c == '%') {
       const int high = at + 2 < written.size() ? hex_digit(written[at + 1]) : -1;
       const int low = at + 2 < written.size() ? hex_digit(written[at + 2]) : -1;
-      if (high < 0 || low < 0) refuse("has a % that two hexadecimal digits do not follow");
+      if (high < 0 || low < 0) refuse_target("has a % that two hexadecimal digits do not follow");
       c = static_cast<char>(high * 16 + low);
       at += 2;
     }
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) refuse("holds a control character");
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) refuse_target("holds a control character");
     out += c;
   }
-  if (printable(out, out.size() + 1) != out) refuse("is not UTF-8");
+  if (printable(out, out.size() + 1) != out) refuse_target("is not UTF-8");
   return out;
 }
 
 std::string decode_part(std::string_view written) {
-  if (written.empty()) refuse("has an empty part ('//', or a slash at its end)");
+  if (written.empty()) refuse_target("has an empty part ('//', or a slash at its end)");
   std::string part = decode(written);
-  if (part == "." || part == "..") refuse("holds '.' or '..'");
-  if (part.find_first_of("/\\") != std::string::npos) refuse("holds a hidden slash or a backslash");
+  if (part == "." || part == "..") refuse_target("holds '.' or '..'");
+  if (part.find_first_of("/\\") != std::string::npos) refuse_target("holds a hidden slash or a backslash");
   return part;
 }
 
@@ -52,9 +52,9 @@ std::map<std::string, std::string> parse_query(std::string_view written) {
     written.remove_prefix(std::min(written.size(), pair.size() + 1));
     const auto equals = std::min(pair.find('='), pair.size());
     const std::string key = decode(pair.substr(0, equals));
-    if (key.empty()) refuse("has a query without a name");
+    if (key.empty()) refuse_target("has a query without a name");
     if (!query.emplace(key, decode(pair.substr(std::min(equals + 1, pair.size())))).second)
-      refuse("gives '" + printable(key, 60) + "' twice in its query");
+      refuse_target("gives '" + printable(key, 60) + "' twice in its query");
   }
   return query;
 }
@@ -68,8 +68,8 @@ std::string Target::path() const {
 }
 
 Target parse_target(std::string_view written) {
-  if (!written.starts_with('/')) refuse("does not start with '/'");
-  if (written.find('#') != std::string_view::npos) refuse("holds a '#'");
+  if (!written.starts_with('/')) refuse_target("does not start with '/'");
+  if (written.find('#') != std::string_view::npos) refuse_target("holds a '#'");
   Target target;
   const auto question = std::min(written.find('?'), written.size());
   target.query = parse_query(written.substr(std::min(question + 1, written.size())));

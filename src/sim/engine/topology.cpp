@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kNoWay = ~std::uint32_t{0};
 
-void check(const Cable& cable, const std::string& what) {
+void check_cable(const Cable& cable, const std::string& what) {
   if (!(cable.bytes_a_second > 0) || !std::isfinite(cable.bytes_a_second))
     throw UserError(what + ": its bandwidth must be more than 0");
   if (!(cable.latency >= 0) || !std::isfinite(cable.latency))
@@ -34,7 +34,7 @@ Topology::Duplex Topology::lay(Engine& engine, const Cable& cable) {
 }
 
 Topology Topology::star(Engine& engine, std::size_t nodes, Cable cable) {
-  check(cable, "the network");
+  check_cable(cable, "the network");
   Topology out;
   out.nodes_ = nodes;
   for (std::size_t i = 0; i < nodes; ++i) out.cables_.push_back(out.lay(engine, cable));
@@ -42,8 +42,8 @@ Topology Topology::star(Engine& engine, std::size_t nodes, Cable cable) {
 }
 
 Topology Topology::fat_tree(Engine& engine, std::size_t nodes, std::size_t per_leaf, Cable node, Cable up) {
-  check(node, "the cables of the nodes");
-  check(up, "the cables of the leaves");
+  check_cable(node, "the cables of the nodes");
+  check_cable(up, "the cables of the leaves");
   if (per_leaf == 0) throw UserError("a leaf of the fat tree must have at least one node");
   Topology out;
   out.kind_ = Kind::fat_tree;
@@ -55,7 +55,7 @@ Topology Topology::fat_tree(Engine& engine, std::size_t nodes, std::size_t per_l
 }
 
 Topology Topology::torus(Engine& engine, std::vector<std::size_t> sizes, Cable cable) {
-  check(cable, "the network");
+  check_cable(cable, "the network");
   Topology out;
   out.kind_ = Kind::torus;
   out.nodes_ = 1;
@@ -82,7 +82,7 @@ Topology Topology::arbitrary(Engine& engine, std::size_t nodes, std::size_t swit
     const std::string what = fmt::format("cable {} from {} to {}", i + 1, edge.a, edge.b);
     if (edge.a >= out.points_ || edge.b >= out.points_) throw UserError(what + ": there is no such point");
     if (edge.a == edge.b) throw UserError(what + ": it leads back to where it begins");
-    check(edge.cable, what);
+    check_cable(edge.cable, what);
     out.cables_.push_back(out.lay(engine, edge.cable));
     leaving[edge.a].push_back(static_cast<std::uint32_t>(2 * i));
     leaving[edge.b].push_back(static_cast<std::uint32_t>(2 * i + 1));

@@ -13,7 +13,7 @@
 namespace tandem::sim {
 namespace {
 
-bool usable(double bytes_a_second) {
+bool usable_bandwidth(double bytes_a_second) {
   return bytes_a_second > 0 && std::isfinite(bytes_a_second);
 }
 
@@ -81,7 +81,7 @@ Devices::Devices(Engine& engine, spec::Cluster cluster) : cluster_(std::move(clu
 }
 
 LinkId Devices::lay(Engine& engine, double bytes_a_second) {
-  if (!usable(bytes_a_second)) return kNoLink;
+  if (!usable_bandwidth(bytes_a_second)) return kNoLink;
   const LinkId link = engine.add_link(bytes_a_second);
   if (link >= capacities_.size()) capacities_.resize(link + std::size_t{1}, 0);
   capacities_[link] = bytes_a_second;
@@ -114,21 +114,22 @@ void Devices::add_ways(Engine& engine, Node& node) {
     node.ports.push_back(lay_duplex(engine, node.type->pcie));
     if (shared > 1 && gpu % shared == 0) node.uplinks.push_back(lay_duplex(engine, node.type->pcie));
   }
-  if (usable(node.type->nvlink) && node.gpus > 1) {
+  if (usable_bandwidth(node.type->nvlink) && node.gpus > 1) {
     const std::uint32_t cables = node.gpus == 2 ? 1 : node.gpus;  // two have one cable between them
     for (std::uint32_t i = 0; i < cables; ++i) node.ring.push_back(lay_duplex(engine, node.type->nvlink));
   }
-  if (usable(node.type->feed)) cross(node.feeding, lay(engine, node.type->feed), LinkClass::feed, node);
+  if (usable_bandwidth(node.type->feed))
+    cross(node.feeding, lay(engine, node.type->feed), LinkClass::feed, node);
 }
 
 void Devices::add_storage(Engine& engine) {
   const LinkId all = lay(engine, cluster_.shared_storage);
   for (Node& node : nodes_) {
-    if (usable(node.type->storage)) {
+    if (usable_bandwidth(node.type->storage)) {
       cross(node.reading, lay(engine, node.type->storage), LinkClass::storage, node);
     } else if (all != kNoLink) {
       cross(node.reading, all, LinkClass::storage, node);
-      if (usable(cluster_.network.bandwidth))
+      if (usable_bandwidth(cluster_.network.bandwidth))
         cross(node.reading, lay(engine, cluster_.network.bandwidth), LinkClass::storage, node);
     }
   }
@@ -138,7 +139,7 @@ void Devices::add_network(Engine& engine) {
   const spec::NetworkSpec& spec = cluster_.network;
   const Cable cable{spec.bandwidth, spec.latency};
   const bool cables = spec.kind == "cables";
-  if (!cables && !usable(spec.bandwidth)) return;
+  if (!cables && !usable_bandwidth(spec.bandwidth)) return;
   if (cables)
     network_ =
         Topology::arbitrary(engine, nodes_.size(), count_of(spec.switches, "switches"), edges_of(spec));

@@ -11,7 +11,7 @@
 namespace tandem::sim {
 namespace {
 
-DeviceSlot slot(const Devices& devices, DeviceId id) {
+DeviceSlot slot_at(const Devices& devices, DeviceId id) {
   const Device& device = devices.all()[id];
   return {id, device.node, device.type, &devices.node_type(device.node)};
 }
@@ -46,7 +46,7 @@ std::vector<DeviceSlot> place_workers(const Devices& devices, const spec::Worklo
   std::size_t found = 0;
   for (DeviceId id = 0; id < devices.all().size(); ++id) {
     if (devices.all()[id].type != &type) continue;
-    if (++found <= wanted) workers.push_back(slot(devices, id));
+    if (++found <= wanted) workers.push_back(slot_at(devices, id));
   }
   if (found < wanted)
     throw UserError(fmt::format("{}: {} workers, but cluster '{}' has {} of '{}': use fewer, or add nodes",
@@ -73,7 +73,7 @@ std::vector<DeviceSlot> place_chosen(const Devices& devices, const spec::Workloa
                                   devices.all().size()));
     if (std::count(chosen.begin(), chosen.end(), id) > 1)
       throw UserError(fmt::format("{}: device {} is chosen twice", workload_text(workload), id));
-    workers.push_back(slot(devices, id));
+    workers.push_back(slot_at(devices, id));
     check_speed(*workers.back().type);
   }
   return workers;
@@ -88,7 +88,7 @@ std::vector<DeviceSlot> server_candidates(const Devices& devices, const std::vec
   for (const bool wanted : {!apart, apart})
     for (std::size_t node = 0; node < devices.nodes(); ++node)
       if (const auto processor = devices.processor(node); processor && with_workers[node] == wanted)
-        out.push_back(slot(devices, *processor));
+        out.push_back(slot_at(devices, *processor));
   return out;
 }
 
@@ -134,7 +134,7 @@ Placement place(const Devices& devices, const spec::Workload& workload, std::opt
   if (servers) out.servers = place_servers(devices, workload, out.workers, *servers, apart);
   for (const DeviceSlot& worker : out.workers) {
     const auto processor = devices.processor(worker.node);
-    out.hosts.push_back(processor ? std::optional(slot(devices, *processor)) : std::nullopt);
+    out.hosts.push_back(processor ? std::optional(slot_at(devices, *processor)) : std::nullopt);
   }
   out.powered = powered(devices, out);
   return out;

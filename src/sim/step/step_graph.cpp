@@ -22,21 +22,21 @@ struct Scheduler {
   Score score;
 };
 
-void connect(TrainingGraph& graph, std::uint32_t earlier, std::uint32_t later) {
+void connect_steps(TrainingGraph& graph, std::uint32_t earlier, std::uint32_t later) {
   auto& inputs = graph.passes[later].inputs;
   if (std::find(inputs.begin(), inputs.end(), earlier) != inputs.end()) return;
   inputs.push_back(earlier);
   graph.passes[earlier].outputs.push_back(later);
 }
 
-std::vector<std::uint32_t> waiting(const TrainingGraph& graph) {
+std::vector<std::uint32_t> waiting_counts(const TrainingGraph& graph) {
   std::vector<std::uint32_t> out;
   for (const Pass& pass : graph.passes) out.push_back(static_cast<std::uint32_t>(pass.inputs.size()));
   return out;
 }
 
 std::vector<std::uint32_t> depth_first(const TrainingGraph& graph) {
-  auto waits = waiting(graph);
+  auto waits = waiting_counts(graph);
   std::vector<std::uint32_t> ready, out;
   for (auto i = static_cast<std::uint32_t>(graph.passes.size()); i-- > 0;)
     if (waits[i] == 0) ready.push_back(i);
@@ -75,7 +75,7 @@ std::vector<double> score_successors(const TrainingGraph& graph, const std::vect
   return count;
 }
 
-const std::vector<Scheduler>& table() {
+const std::vector<Scheduler>& scheduler_table() {
   static const std::vector<Scheduler> all{
       {{"depth-first", "what became ready last runs first, as TensorFlow's executor does"}, score_depth},
       {{"path-time", "highest path computation time: the longest computing left to the end goes first"},
@@ -85,9 +85,9 @@ const std::vector<Scheduler>& table() {
   return all;
 }
 
-const Scheduler& find(const std::string& name) {
+const Scheduler& find_scheduler(const std::string& name) {
   std::vector<std::string> known;
-  for (const Scheduler& scheduler : table()) {
+  for (const Scheduler& scheduler : scheduler_table()) {
     if (scheduler.entry.name == name) return scheduler;
     known.push_back(scheduler.entry.name);
   }
@@ -107,7 +107,7 @@ TrainingGraph training_graph(const graph::Model& model) {
     out.passes.push_back({i, false});
     gradient[i] = op.parameters > 0;
     for (const std::uint32_t input : op.inputs) {
-      connect(out, input, i);  // the forward pass of an operation has its number
+      connect_steps(out, input, i);  // the forward pass of an operation has its number
       if (gradient[input]) gradient[i] = true;
     }
   }
@@ -116,8 +116,8 @@ TrainingGraph training_graph(const graph::Model& model) {
     backward[i] = static_cast<std::uint32_t>(out.passes.size());
     out.passes.push_back({i, true});
     const auto readers = out.passes[i].outputs;
-    for (const std::uint32_t reader : readers) connect(out, backward[reader], backward[i]);
-    if (readers.empty()) connect(out, i, backward[i]);
+    for (const std::uint32_t reader : readers) connect_steps(out, backward[reader], backward[i]);
+    if (readers.empty()) connect_steps(out, i, backward[i]);
   }
   return out;
 }
@@ -125,7 +125,7 @@ TrainingGraph training_graph(const graph::Model& model) {
 const std::vector<ChoiceEntry>& schedulers() {
   static const std::vector<ChoiceEntry> all = [] {
     std::vector<ChoiceEntry> out;
-    for (const Scheduler& scheduler : table()) out.push_back(scheduler.entry);
+    for (const Scheduler& scheduler : scheduler_table()) out.push_back(scheduler.entry);
     return out;
   }();
   return all;
@@ -134,7 +134,7 @@ const std::vector<ChoiceEntry>& schedulers() {
 std::vector<std::uint32_t> ranks(const TrainingGraph& graph, const std::string& scheduler,
                                  const std::vector<double>& seconds,
                                  const std::vector<std::uint32_t>& device) {
-  const auto scores = find(scheduler).score(graph, seconds, device);
+  const auto scores = find_scheduler(scheduler).score(graph, seconds, device);
   auto best_first = depth_first(graph);
   std::stable_sort(best_first.begin(), best_first.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return scores[a] > scores[b]; });
@@ -145,7 +145,7 @@ std::vector<std::uint32_t> ranks(const TrainingGraph& graph, const std::string& 
 }
 
 std::vector<std::uint32_t> order_on_one(const TrainingGraph& graph, const std::vector<std::uint32_t>& ranks) {
-  auto waits = waiting(graph);
+  auto waits = waiting_counts(graph);
   std::priority_queue<std::pair<std::uint32_t, std::uint32_t>> ready;  // rank, pass
   for (std::uint32_t i = 0; i < graph.passes.size(); ++i)
     if (waits[i] == 0) ready.emplace(ranks[i], i);

@@ -17,7 +17,7 @@ constexpr int kHalvings = 30;
 
 // From the front, as much into each part as stays below `most`, leaving one operation for each part after it.
 // Of each operation its part; empty when `parts` are too few.
-std::vector<std::uint32_t> fill(const std::vector<double>& seconds, std::size_t parts, double most) {
+std::vector<std::uint32_t> fill_stages(const std::vector<double>& seconds, std::size_t parts, double most) {
   std::vector<std::uint32_t> out;
   std::uint32_t part = 0;
   double filled = 0;
@@ -45,13 +45,13 @@ std::vector<std::uint32_t> partition(const graph::Model& model, const std::vecto
                     printable(model.name, 80), seconds.size(), parts));
   double high = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   double low = *std::max_element(seconds.begin(), seconds.end());
-  std::vector<std::uint32_t> best = fill(seconds, parts, low);
+  std::vector<std::uint32_t> best = fill_stages(seconds, parts, low);
   if (!best.empty()) return best;
   high *= 1 + 1e-12;  // adding up in another order must not fail by rounding
-  best = fill(seconds, parts, high);
+  best = fill_stages(seconds, parts, high);
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = (low + high) / 2;
-    auto found = fill(seconds, parts, middle);
+    auto found = fill_stages(seconds, parts, middle);
     if (found.empty()) {
       low = middle;
     } else {

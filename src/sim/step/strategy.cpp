@@ -13,29 +13,31 @@
 namespace tandem::sim {
 namespace {
 
-void complain(const spec::Workload& workload, const std::string& what) {
+void complain_of_strategy(const spec::Workload& workload, const std::string& what) {
   throw UserError(fmt::format("workload '{}': {}", printable(workload.name, 80), what));
 }
 
 void check_options(const spec::Workload& workload, const StrategyOptions& options) {
   const auto positive = [](double number) { return number >= 0 && std::isfinite(number); };
-  if (!positive(options.interference)) complain(workload, "interference must not be negative");
+  if (!positive(options.interference)) complain_of_strategy(workload, "interference must not be negative");
   if (!positive(options.bucket) || !positive(options.copy_bucket))
-    complain(workload, "the bytes of a bucket must not be negative");
-  if (!positive(options.launch)) complain(workload, "the time to launch must not be negative");
-  if (options.micro_batches < 0) complain(workload, "micro_batches must not be negative");
+    complain_of_strategy(workload, "the bytes of a bucket must not be negative");
+  if (!positive(options.launch)) complain_of_strategy(workload, "the time to launch must not be negative");
+  if (options.micro_batches < 0) complain_of_strategy(workload, "micro_batches must not be negative");
   if (!(options.clock_share > 0 && options.clock_share <= 1))
-    complain(workload, "the share of the clock must be more than 0 and at most 1");
+    complain_of_strategy(workload, "the share of the clock must be more than 0 and at most 1");
 }
 
 void check_workload(const spec::Workload& workload, const StrategyEntry& strategy) {
   if (strategy.name == "default" && workload.workers != 1)
-    complain(workload,
-             fmt::format("strategy 'default' uses one device, not {}: set workers to 1, or another strategy",
-                         workload.workers));
+    complain_of_strategy(
+        workload,
+        fmt::format("strategy 'default' uses one device, not {}: set workers to 1, or another strategy",
+                    workload.workers));
   if (!workload.synchronous && strategy.name != "parameter-server")
-    complain(workload, fmt::format("strategy '{}' is synchronous: only parameter-server can be asynchronous",
-                                   strategy.name));
+    complain_of_strategy(
+        workload, fmt::format("strategy '{}' is synchronous: only parameter-server can be asynchronous",
+                              strategy.name));
 }
 
 // Of each pass, as long as a worker with these samples takes for it.

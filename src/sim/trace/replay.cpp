@@ -12,7 +12,7 @@
 namespace tandem::sim {
 namespace {
 
-void check(const ReplayInput& input) {
+void check_input(const ReplayInput& input) {
   if (input.pools.empty()) throw UserError("there are no nodes to run jobs on");
   for (const auto& shape : input.shapes) {
     if (shape.parts < 1) throw UserError("a job needs at least one part");
@@ -403,7 +403,7 @@ double idle_joules(const ReplayShape& shape, const ReplayPool& pool, double seco
 }
 
 Replayed replay(const ReplayInput& input, const place::Policy& policy, place::Predictor* predictor) {
-  check(input);
+  check_input(input);
   if (policy.dropping)
     throw UserError(
         "policy dias drops work of jobs that say what loss they tolerate; a trace does not say so (see "

@@ -22,7 +22,7 @@ constexpr GpuWatts kGpus[] = {{"T4", 10, 70},       {"P100", 25, 250}, {"V100M16
 // Of a core (hardware thread): a Xeon of 32 threads, 120 W at most, 15 W idle.
 constexpr double kCoreIdle = 15.0 / 32, kCoreMost = 120.0 / 32;
 
-const GpuWatts* find(const std::string& model) {
+const GpuWatts* find_watts(const std::string& model) {
   const auto found = std::find_if(std::begin(kGpus), std::end(kGpus),
                                   [&](const GpuWatts& gpu) { return gpu.model == model; });
   return found == std::end(kGpus) ? nullptr : &*found;
@@ -34,7 +34,7 @@ std::string assume_power(std::vector<ReplayPool>& pools) {
   std::vector<std::string> said;
   for (const auto& pool : pools) {
     if (pool.node.gpus == 0) continue;
-    const GpuWatts* gpu = find(pool.gpu_type);
+    const GpuWatts* gpu = find_watts(pool.gpu_type);
     if (!gpu) return "";
     const auto text = fmt::format("{} {:g} to {:g}", gpu->model, gpu->idle, gpu->most);
     if (std::find(said.begin(), said.end(), text) == said.end()) said.push_back(text);
@@ -43,7 +43,7 @@ std::string assume_power(std::vector<ReplayPool>& pools) {
     const double cores = static_cast<double>(pool.node.milli_cores) / 1000;
     NodeDraw draw{cores * kCoreIdle, cores * (kCoreMost - kCoreIdle), 0};
     if (pool.node.gpus > 0) {
-      const GpuWatts* gpu = find(pool.gpu_type);
+      const GpuWatts* gpu = find_watts(pool.gpu_type);
       draw.idle += gpu->idle * pool.node.gpus, draw.a_gpu = gpu->most - gpu->idle;
     }
     pool.draw = draw;

@@ -15,7 +15,7 @@
 namespace tandem::sim {
 namespace {
 
-void add_to(std::vector<TraceCount>& counts, std::string_view what, std::size_t line) {
+void add_count(std::vector<TraceCount>& counts, std::string_view what, std::size_t line) {
   const auto known =
       std::find_if(counts.begin(), counts.end(), [&](const auto& one) { return one.what == what; });
   if (known != counts.end())
@@ -50,12 +50,12 @@ std::size_t Trace::skipped_total() const {
 }
 
 void Trace::skip(std::size_t line, std::string reason, std::string detail) {
-  add_to(skipped_by_reason, reason, line);
+  add_count(skipped_by_reason, reason, line);
   if (skipped.size() < kSkippedKept) skipped.push_back({line, std::move(reason), std::move(detail)});
 }
 
 void Trace::hole(std::size_t line, std::string_view what) {
-  add_to(holes, what, line);
+  add_count(holes, what, line);
 }
 
 bool accepts(const TraceJob& job, std::string_view gpu_type) {

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 11> kPodColumns{
     "name", "cpu_milli", "memory_mib",    "num_gpu",       "gpu_milli",     "gpu_spec",
     "qos",  "pod_phase", "creation_time", "deletion_time", "scheduled_time"};
 
-enum Node : std::size_t { kSn, kNodeCpuMilli, kNodeMemoryMib, kNodeGpu, kModel };
+enum NodeColumn : std::size_t { kSn, kNodeCpuMilli, kNodeMemoryMib, kNodeGpu, kModel };
 constexpr std::array<std::string_view, 5> kNodeColumns{"sn", "cpu_milli", "memory_mib", "gpu", "model"};
 
 constexpr double kMilli = 1000;
@@ -61,7 +61,7 @@ TraceJob pod_of(CsvTable& table) {
   return job;
 }
 
-TraceNode node_of(CsvTable& table) {
+TraceNode node_from_row(CsvTable& table) {
   TraceNode node;
   node.line = table.line();
   node.name = table.text(kSn);
@@ -99,7 +99,7 @@ bool is_alibaba_nodes(std::string_view text) {
 Trace read_alibaba_nodes(std::string_view text, std::string_view file) {
   TraceBuilder builder("alibaba-nodes", file);
   auto table = CsvTable::with_header(text, file, kNodeColumns);
-  while (table.next()) builder.add(node_of(table), table.trouble());
+  while (table.next()) builder.add(node_from_row(table), table.trouble());
   return builder.finish();
 }
 

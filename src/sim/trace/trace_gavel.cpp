@@ -65,7 +65,7 @@ std::optional<double> batch_of(std::string_view type) {
   return batch && *batch >= 1 && *batch <= kMostBatch ? batch : std::nullopt;
 }
 
-TraceJob job_of(CsvTable& table, const Layout& layout) {
+TraceJob gavel_job(CsvTable& table, const Layout& layout) {
   TraceJob job;
   job.line = table.line();
   job.application = table.text(kType);
@@ -117,8 +117,8 @@ void count_skipped(Throughputs& throughputs, std::string_view what) {
   throughputs.skipped.push_back({std::string(what), 1, 0});
 }
 
-void add_work(Throughputs& throughputs, const std::string& gpu_type, const std::string& key,
-              const Json& entry) {
+void add_throughput(Throughputs& throughputs, const std::string& gpu_type, const std::string& key,
+                    const Json& entry) {
   const auto work = work_of(key);
   if (!work) return count_skipped(throughputs, "the key is not ('JOB TYPE', GPUS)");
   const auto alone = entry.is_object() ? entry.find("null") : entry.end();
@@ -145,7 +145,7 @@ Trace read_gavel(std::string_view text, std::string_view file) {
                     file, kLinesLookedAt));
   TraceBuilder builder("gavel", file);
   auto table = CsvTable::without_header(text, CsvSeparator::tab, layout->columns);
-  while (table.next()) builder.add(job_of(table, *layout), table.trouble());
+  while (table.next()) builder.add(gavel_job(table, *layout), table.trouble());
   return builder.finish();
 }
 
@@ -174,7 +174,7 @@ Throughputs read_throughputs(std::string_view text, std::string_view file) {
       continue;
     }
     for (const auto& [key, entry] : works.items())
-      add_work(throughputs, printable(gpu_type, 200), key, entry);
+      add_throughput(throughputs, printable(gpu_type, 200), key, entry);
   }
   if (throughputs.measured.empty())
     throw UserError(

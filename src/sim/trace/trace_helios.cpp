@@ -8,22 +8,33 @@
 namespace tandem::sim {
 namespace {
 
-enum Column : std::size_t { kJob, kUser, kVc, kGpus, kCpus, kNodes, kState, kSubmit, kDuration, kQueue };
-constexpr std::array<std::string_view, 10> kColumns{"job_id",   "user",  "vc",          "gpu_num",  "cpu_num",
-                                                    "node_num", "state", "submit_time", "duration", "queue"};
+enum HeliosColumn : std::size_t {
+  kHeliosJob,
+  kHeliosUser,
+  kVc,
+  kHeliosGpus,
+  kCpus,
+  kNodes,
+  kState,
+  kHeliosSubmit,
+  kDuration,
+  kHeliosQueue
+};
+constexpr std::array<std::string_view, 10> kHeliosColumns{
+    "job_id", "user", "vc", "gpu_num", "cpu_num", "node_num", "state", "submit_time", "duration", "queue"};
 
-TraceJob job_of(CsvTable& table) {
+TraceJob helios_job(CsvTable& table) {
   TraceJob job;
   job.line = table.line();
-  job.name = table.text(kJob);
-  job.user = table.label(kUser);
+  job.name = table.text(kHeliosJob);
+  job.user = table.label(kHeliosUser);
   job.queue = table.label(kVc);
   job.status = table.label(kState);
-  job.submitted = table.date(kSubmit);
+  job.submitted = table.date(kHeliosSubmit);
   job.duration = table.number_or_hole(kDuration, -kLongest, kLongest);
-  job.waited = table.number_or_hole(kQueue, -kLongest, kLongest);
+  job.waited = table.number_or_hole(kHeliosQueue, -kLongest, kLongest);
   if (job.waited && *job.waited < 0) job.waited.reset();  // by clocks that disagree
-  const int nodes = table.whole(kNodes, kMostTasks), gpus = table.whole(kGpus, kMostGpus);
+  const int nodes = table.whole(kNodes, kMostTasks), gpus = table.whole(kHeliosGpus, kMostGpus);
   spread_over(job, nodes, gpus);
   if (const auto cores = table.number_or_hole(kCpus, 0, kMostCores * kMostTasks); cores && job.tasks > 0)
     job.cores = *cores / job.tasks;
@@ -39,9 +50,9 @@ bool is_helios(std::string_view text) {
 
 Trace read_helios(std::string_view text, std::string_view file) {
   TraceBuilder builder("helios", file);
-  auto table = CsvTable::with_header(text, file, kColumns);
+  auto table = CsvTable::with_header(text, file, kHeliosColumns);
   while (table.next()) {
-    auto job = job_of(table);
+    auto job = helios_job(table);
     const bool known = job.duration.has_value();
     if (builder.add(std::move(job), table.trouble()) && !known) builder.hole(table.line(), "no duration");
   }

@@ -75,9 +75,9 @@ std::string text_of(const Json& object, const char* key) {
 }
 
 // One entry of the log; what it cannot read becomes its trouble.
-class Entry {
+class PhillyEntry {
  public:
-  explicit Entry(std::size_t line) { job_.line = line; }
+  explicit PhillyEntry(std::size_t line) { job_.line = line; }
 
   void read(const Json& record) {
     job_.name = text_of(record, "jobid");
@@ -178,7 +178,7 @@ Trace read_philly(std::string_view text, std::string_view file) {
   TraceBuilder builder("philly", file);
   Records records(text);
   while (records.next()) {
-    Entry entry(records.line());
+    PhillyEntry entry(records.line());
     const auto record = records.text();
     if (!records.whole())
       entry.complain("the text ends inside the job", std::to_string(record.size()) + " bytes from there on");

@@ -7,14 +7,14 @@
 namespace tandem::sim {
 namespace {
 
-enum Column : std::size_t { kName, kTime, kApplication, kReplicas, kBatch };
-constexpr std::array<std::string_view, 5> kColumns{"name", "time", "application", "num_replicas",
-                                                   "batch_size"};
+enum PolluxColumn : std::size_t { kPolluxName, kTime, kApplication, kReplicas, kBatch };
+constexpr std::array<std::string_view, 5> kPolluxColumns{"name", "time", "application", "num_replicas",
+                                                         "batch_size"};
 
-TraceJob job_of(CsvTable& table) {
+TraceJob pollux_job(CsvTable& table) {
   TraceJob job;
   job.line = table.line();
-  job.name = table.text(kName);
+  job.name = table.text(kPolluxName);
   job.submitted = table.number(kTime, 0, kLatest);
   job.application = table.label(kApplication);
   job.tasks = table.whole(kReplicas, kMostTasks);
@@ -32,8 +32,8 @@ bool is_pollux(std::string_view text) {
 
 Trace read_pollux(std::string_view text, std::string_view file) {
   TraceBuilder builder("pollux", file);
-  auto table = CsvTable::with_header(text, file, kColumns);
-  while (table.next()) builder.add(job_of(table), table.trouble());
+  auto table = CsvTable::with_header(text, file, kPolluxColumns);
+  while (table.next()) builder.add(pollux_job(table), table.trouble());
   return builder.finish();
 }
 

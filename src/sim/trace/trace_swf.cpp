@@ -9,7 +9,7 @@
 namespace tandem::sim {
 namespace {
 
-enum Column : std::size_t {
+enum SwfColumn : std::size_t {
   kJob,
   kSubmit,
   kWait,
@@ -29,34 +29,34 @@ enum Column : std::size_t {
   kPreceding,
   kThinkTime
 };
-constexpr std::array<std::string_view, 18> kColumns{"job number",
-                                                    "submit time",
-                                                    "wait time",
-                                                    "run time",
-                                                    "allocated processors",
-                                                    "CPU time",
-                                                    "used memory",
-                                                    "requested processors",
-                                                    "requested time",
-                                                    "requested memory",
-                                                    "status",
-                                                    "user",
-                                                    "group",
-                                                    "executable",
-                                                    "queue",
-                                                    "partition",
-                                                    "preceding job",
-                                                    "think time"};
+constexpr std::array<std::string_view, 18> kSwfColumns{"job number",
+                                                       "submit time",
+                                                       "wait time",
+                                                       "run time",
+                                                       "allocated processors",
+                                                       "CPU time",
+                                                       "used memory",
+                                                       "requested processors",
+                                                       "requested time",
+                                                       "requested memory",
+                                                       "status",
+                                                       "user",
+                                                       "group",
+                                                       "executable",
+                                                       "queue",
+                                                       "partition",
+                                                       "preceding job",
+                                                       "think time"};
 constexpr char kComment = ';';
 constexpr double kMostKib = 1e15;
 
 // -1 is what is not known.
-std::optional<double> known(CsvTable& table, Column column, double high) {
+std::optional<double> known(CsvTable& table, SwfColumn column, double high) {
   const double value = table.number(column, -1, high);
   return value < 0 ? std::nullopt : std::optional(value);
 }
 
-std::string word(const CsvTable& table, Column column) {
+std::string word(const CsvTable& table, SwfColumn column) {
   return table.text(column) == "-1" ? std::string() : std::string(table.text(column));
 }
 
@@ -66,7 +66,7 @@ int processors(CsvTable& table) {
   return static_cast<int>(allocated >= 1 ? allocated : requested);
 }
 
-TraceJob job_of(CsvTable& table) {
+TraceJob swf_job(CsvTable& table) {
   TraceJob job;
   job.line = table.line();
   job.name = table.text(kJob);
@@ -92,16 +92,16 @@ bool is_swf(std::string_view text) {
   CsvLines lines(text, kComment);
   std::vector<std::string> fields;
   if (!lines.next() || split_line(lines.line(), CsvSeparator::blanks, fields) != nullptr) return false;
-  return fields.size() == kColumns.size() && std::all_of(fields.begin(), fields.end(), [](const auto& field) {
-           return parse_finite(field).has_value();
-         });
+  return fields.size() == kSwfColumns.size() &&
+         std::all_of(fields.begin(), fields.end(),
+                     [](const auto& field) { return parse_finite(field).has_value(); });
 }
 
 Trace read_swf(std::string_view text, std::string_view file) {
   TraceBuilder builder("swf", file);
-  auto table = CsvTable::without_header(text, CsvSeparator::blanks, kColumns, kComment);
+  auto table = CsvTable::without_header(text, CsvSeparator::blanks, kSwfColumns, kComment);
   while (table.next()) {
-    auto job = job_of(table);
+    auto job = swf_job(table);
     const bool timed = job.duration.has_value();
     if (builder.add(std::move(job), table.trouble()) && !timed) builder.hole(table.line(), "no run time");
   }

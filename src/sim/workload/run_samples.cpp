@@ -15,7 +15,7 @@ namespace {
 // Beyond this, counting in doubles would not be exact.
 constexpr double kMost = 9e15;
 
-[[noreturn]] void complain(const spec::Workload& workload, const std::string& what) {
+[[noreturn]] void complain_of_samples(const spec::Workload& workload, const std::string& what) {
   throw UserError(fmt::format("workload '{}': {}", printable(workload.name, 80), what));
 }
 
@@ -24,7 +24,7 @@ double total_samples(const spec::Workload& workload) {
     return static_cast<double>(workload.iterations) * static_cast<double>(workload.batch);
   if (workload.samples > 0 && workload.epochs > 0)
     return std::round(static_cast<double>(workload.samples) * workload.epochs);
-  complain(workload, "there is nothing to do: set iterations, or samples and epochs");
+  complain_of_samples(workload, "there is nothing to do: set iterations, or samples and epochs");
 }
 
 }  // namespace
@@ -38,12 +38,14 @@ std::vector<std::int64_t> divide(std::int64_t samples, std::size_t among) {
 }
 
 Steps steps_of(const spec::Workload& workload) {
-  if (workload.batch < 1) complain(workload, fmt::format("a batch of {} samples is none", workload.batch));
-  if (workload.workers < 1) complain(workload, "it needs at least one worker");
+  if (workload.batch < 1)
+    complain_of_samples(workload, fmt::format("a batch of {} samples is none", workload.batch));
+  if (workload.workers < 1) complain_of_samples(workload, "it needs at least one worker");
   const double total = total_samples(workload);
   const double full = static_cast<double>(workload.batch) * (workload.strong ? 1.0 : workload.workers);
-  if (!(total <= kMost) || !(full <= kMost)) complain(workload, "it has more samples than can be counted");
-  if (total < 1) complain(workload, "there is nothing to do: samples × epochs is less than one");
+  if (!(total <= kMost) || !(full <= kMost))
+    complain_of_samples(workload, "it has more samples than can be counted");
+  if (total < 1) complain_of_samples(workload, "there is nothing to do: samples × epochs is less than one");
   Steps out;
   out.total = static_cast<std::int64_t>(total);
   out.full = static_cast<std::int64_t>(full);

@@ -18,10 +18,10 @@ constexpr std::int64_t kWarmUp = 16, kMeasured = 8;
 // A straggler is never faster than this share of its usual time.
 constexpr double kFastest = 0.1;
 
-class Run {
+class WorkloadRun {
  public:
-  Run(const spec::Cluster& cluster, const spec::Workload& workload, const graph::Model& model,
-      const RunOptions& options)
+  WorkloadRun(const spec::Cluster& cluster, const spec::Workload& workload, const graph::Model& model,
+              const RunOptions& options)
       : workload_(workload),
         options_(options),
         strategy_(find_strategy(workload.strategy)),
@@ -242,8 +242,8 @@ RunResult run_workload(const spec::Cluster& cluster, const spec::Workload& workl
   if (workload.scheduler != spec::Workload{}.scheduler) all.strategy.scheduler = workload.scheduler;
   if (workload.micro_batches > 0) all.strategy.micro_batches = workload.micro_batches;
   const bool chosen = !all.strategy.devices.empty();  // threads are refused then
-  if (workload.threads == 0 || chosen) return Run(cluster, workload, model, all).run();
-  return Run(with_threads(cluster, workload), workload, model, all).run();
+  if (workload.threads == 0 || chosen) return WorkloadRun(cluster, workload, model, all).run();
+  return WorkloadRun(with_threads(cluster, workload), workload, model, all).run();
 }
 
 }  // namespace tandem::sim

@@ -28,7 +28,7 @@ void check_background(const NodeGroup& group) {
             fmt::format("nodes '{}': a background load of {}; a share is 0 to 1", group.name, *share));
 }
 
-void check(const NodeGroup& group) {
+void check_group(const NodeGroup& group) {
   if (group.count < 1 || group.capacity.cores < 1 || group.capacity.memory < 0)
     throw UserError(fmt::format("nodes '{}': {} of them with {} cores; both must be 1 or more", group.name,
                                 group.count, group.capacity.cores));
@@ -41,7 +41,7 @@ void check(const NodeGroup& group) {
 World::World(WorldOptions options, Programs& programs)
     : options_(std::move(options)), programs_(programs), now_(options_.start) {
   for (auto& group : options_.nodes) {
-    check(group);
+    check_group(group);
     if (group.name.empty()) group.name = "node";
     if (group.type.empty()) group.type = group.name;
     energy_sources_.push_back(group.power ? group.power->source() : "");

@@ -18,7 +18,7 @@ constexpr double kUncountable = 1e18;
 // For a point that is new and allowed: how many are drawn, and how many distances are looked at.
 constexpr double kDraws = 1000, kFewestDraws = 50, kLooks = 1e5;
 
-void check(std::span<const DesignFactor> factors, const DesignOptions& options) {
+void check_factors(std::span<const DesignFactor> factors, const DesignOptions& options) {
   if (factors.empty()) throw UserError("a design needs at least one factor that may vary");
   std::set<std::string> names;
   for (const auto& factor : factors) {
@@ -215,7 +215,7 @@ Points points_of(std::span<const DesignFactor> factors, const DesignOptions& opt
                               did_you_mean(options.kind, names), join(names)));
 }
 
-void shuffle(std::vector<DesignRun>& runs, Random& random) {
+void shuffle_runs(std::vector<DesignRun>& runs, Random& random) {
   for (std::size_t i = runs.size(); i > 1; --i) std::swap(runs[i - 1], runs[random.below(i)]);
 }
 
@@ -232,7 +232,7 @@ const std::vector<DesignEntry>& designs() {
 }
 
 Design make_design(std::span<const DesignFactor> factors, const DesignOptions& options) {
-  check(factors, options);
+  check_factors(factors, options);
   auto points = points_of(factors, options);
   const std::size_t before = points.list.size();
   if (options.allowed)
@@ -253,7 +253,7 @@ Design make_design(std::span<const DesignFactor> factors, const DesignOptions& o
   for (std::size_t r = 0; r < options.replications; ++r) {
     auto block = points.list;
     for (auto& run : block) run.replication = r;
-    if (options.shuffled) shuffle(block, random);
+    if (options.shuffled) shuffle_runs(block, random);
     out.runs.insert(out.runs.end(), block.begin(), block.end());
   }
   return out;

@@ -24,7 +24,7 @@ Variable as_factor(std::string name, const std::vector<Key>& keys) {
   return out;
 }
 
-void check(const Variable& variable, std::size_t rows) {
+void check_variable(const Variable& variable, std::size_t rows) {
   const auto name = printable(variable.name, 60);
   if (variable.values.size() != rows)
     throw UserError(fmt::format("column '{}' has {} values for {} rows", name, variable.values.size(), rows));
@@ -38,11 +38,11 @@ void check(const Variable& variable, std::size_t rows) {
   }
 }
 
-void check(std::span<const Variable> variables, std::size_t rows) {
+void check_variable(std::span<const Variable> variables, std::size_t rows) {
   if (rows == 0) throw UserError("a linear model needs at least one row");
   std::set<std::string> names;
   for (const auto& variable : variables) {
-    check(variable, rows);
+    check_variable(variable, rows);
     if (!names.insert(variable.name).second)
       throw UserError(fmt::format("column '{}' is there twice", printable(variable.name, 60)));
   }
@@ -145,7 +145,7 @@ std::vector<std::vector<std::size_t>> term_sets(std::size_t variables, std::size
 
 ModelMatrix model_matrix(std::span<const Variable> variables, std::size_t rows, std::size_t order,
                          Coding coding) {
-  check(variables, rows);
+  check_variable(variables, rows);
   ModelMatrix out;
   for (const auto& set : term_sets(variables.size(), order)) {
     Block block{{std::vector<double>(rows, 1.0)}, {"1"}};

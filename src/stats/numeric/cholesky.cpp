@@ -6,7 +6,7 @@ namespace tandem::stats {
 namespace {
 
 // Four sums at once: the compiler may not reorder one sum, and would wait for each addition.
-double dot(const double* a, const double* b, std::size_t n) {
+double dot_product(const double* a, const double* b, std::size_t n) {
   double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   std::size_t i = 0;
   for (; i + 4 <= n; i += 4)
@@ -20,8 +20,9 @@ double dot(const double* a, const double* b, std::size_t n) {
 Cholesky::Cholesky(std::vector<double> matrix, std::size_t n) : factor_(std::move(matrix)), n_(n) {
   for (std::size_t r = 0; r < n && ok_; ++r) {
     double* row = &factor_[r * n];
-    for (std::size_t c = 0; c < r; ++c) row[c] = (row[c] - dot(row, &factor_[c * n], c)) / factor_[c * n + c];
-    const double rest = row[r] - dot(row, row, r);
+    for (std::size_t c = 0; c < r; ++c)
+      row[c] = (row[c] - dot_product(row, &factor_[c * n], c)) / factor_[c * n + c];
+    const double rest = row[r] - dot_product(row, row, r);
     ok_ = rest > 0 && std::isfinite(rest);
     row[r] = std::sqrt(rest);
   }
@@ -29,7 +30,7 @@ Cholesky::Cholesky(std::vector<double> matrix, std::size_t n) : factor_(std::mov
 
 std::vector<double> Cholesky::half(std::vector<double> right) const {
   for (std::size_t r = 0; r < n_; ++r)
-    right[r] = (right[r] - dot(&factor_[r * n_], right.data(), r)) / factor_[r * n_ + r];
+    right[r] = (right[r] - dot_product(&factor_[r * n_], right.data(), r)) / factor_[r * n_ + r];
   return right;
 }
 
@@ -53,8 +54,8 @@ std::vector<double> Cholesky::inverse_diagonal() const {
   for (std::size_t c = 0; c < n_; ++c) {  // columns of L⁻¹: nothing above the diagonal
     column[c] = 1 / factor_[c * n_ + c];
     for (std::size_t r = c + 1; r < n_; ++r)
-      column[r] = -dot(&factor_[r * n_ + c], &column[c], r - c) / factor_[r * n_ + r];
-    out[c] = dot(&column[c], &column[c], n_ - c);
+      column[r] = -dot_product(&factor_[r * n_ + c], &column[c], r - c) / factor_[r * n_ + r];
+    out[c] = dot_product(&column[c], &column[c], n_ - c);
   }
   return out;
 }

@@ -13,7 +13,7 @@ using boost::math::complement;
 // In doubles throughout: Boost's default goes through long double, whose digits differ between machines.
 using Policy = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 using Normal = boost::math::normal_distribution<double, Policy>;
-using T = boost::math::students_t_distribution<double, Policy>;
+using StudentT = boost::math::students_t_distribution<double, Policy>;
 using F = boost::math::fisher_f_distribution<double, Policy>;
 
 void check_probability([[maybe_unused]] double probability) {
@@ -35,13 +35,13 @@ double normal_quantile(double probability) {
 double t_cdf(double t, double df) {
   assert(df > 0);
   if (std::isinf(t)) return t > 0 ? 1 : 0;
-  return cdf(T(df), t);
+  return cdf(StudentT(df), t);
 }
 
 double t_quantile(double probability, double df) {
   check_probability(probability);
   assert(df > 0);
-  return quantile(T(df), probability);
+  return quantile(StudentT(df), probability);
 }
 
 double t_two_sided(double t, double df) {

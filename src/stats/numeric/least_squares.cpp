@@ -13,7 +13,7 @@ constexpr double kNoPart = 1e-8;  // of a dependent column: shares that are roun
 
 using Vector = std::vector<double>;
 
-double dot(std::span<const double> a, std::span<const double> b) {
+double span_product(std::span<const double> a, std::span<const double> b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
   return sum;
@@ -24,7 +24,7 @@ Vector take_out(const std::vector<Vector>& directions, Vector& rest) {
   Vector parts(directions.size(), 0.0);
   for (int pass = 0; pass < 2; ++pass)  // the second one removes what rounding left
     for (std::size_t d = 0; d < directions.size(); ++d) {
-      const double part = dot(directions[d], rest);
+      const double part = span_product(directions[d], rest);
       parts[d] += part;
       for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= part * directions[d][i];
     }
@@ -91,7 +91,7 @@ class Orthogonal {
       for (std::size_t r = 0; r <= k; ++r)
         out.spread[kept_[r]] = std::hypot(out.spread[kept_[r]], inverse[r]);
     }
-    out.rank = kept_.size(), out.residual_ss = dot(rest, rest);
+    out.rank = kept_.size(), out.residual_ss = span_product(rest, rest);
   }
 
  private:

@@ -8,9 +8,9 @@
 namespace tandem::stats {
 namespace {
 
-using Matrix = std::vector<std::vector<double>>;
+using PcaMatrix = std::vector<std::vector<double>>;
 
-std::vector<double> mean_of(std::span<const std::vector<double>> points) {
+std::vector<double> mean_point(std::span<const std::vector<double>> points) {
   std::vector<double> mean(points[0].size(), 0.0);
   for (const auto& point : points) {
     assert(point.size() == mean.size());
@@ -19,9 +19,9 @@ std::vector<double> mean_of(std::span<const std::vector<double>> points) {
   return mean;
 }
 
-Matrix covariance(std::span<const std::vector<double>> points, const std::vector<double>& mean) {
+PcaMatrix covariance_of(std::span<const std::vector<double>> points, const std::vector<double>& mean) {
   const std::size_t n = mean.size();
-  Matrix out(n, std::vector<double>(n, 0.0));
+  PcaMatrix out(n, std::vector<double>(n, 0.0));
   for (const auto& point : points)
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j)
@@ -30,7 +30,7 @@ Matrix covariance(std::span<const std::vector<double>> points, const std::vector
 }
 
 // Turns the plane of axes p and q so that their covariance vanishes.
-void rotate(Matrix& a, Matrix& vectors, std::size_t p, std::size_t q) {
+void rotate(PcaMatrix& a, PcaMatrix& vectors, std::size_t p, std::size_t q) {
   if (a[p][q] == 0) return;
   const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
   const double t = (theta >= 0 ? 1 : -1) / (std::fabs(theta) + std::sqrt(theta * theta + 1));
@@ -48,7 +48,7 @@ void rotate(Matrix& a, Matrix& vectors, std::size_t p, std::size_t q) {
 }
 
 // Leaves the eigenvalues on the diagonal and the eigenvectors in the columns of `vectors`.
-void diagonalise(Matrix& a, Matrix& vectors) {
+void diagonalise(PcaMatrix& a, PcaMatrix& vectors) {
   double whole = 0;
   for (const auto& row : a)
     for (const double value : row) whole += value * value;
@@ -62,7 +62,7 @@ void diagonalise(Matrix& a, Matrix& vectors) {
   }
 }
 
-std::vector<double> column(const Matrix& vectors, std::size_t index) {
+std::vector<double> column_of(const PcaMatrix& vectors, std::size_t index) {
   std::vector<double> out;
   for (const auto& row : vectors) out.push_back(row[index]);
   const auto largest = std::max_element(
@@ -79,8 +79,8 @@ Components principal_components(std::span<const std::vector<double>> points, std
   out.points.resize(points.size());
   if (points.empty() || points[0].empty()) return out;
   const std::size_t n = points[0].size();
-  const auto mean = mean_of(points);
-  Matrix a = covariance(points, mean), vectors(n, std::vector<double>(n, 0.0));
+  const auto mean = mean_point(points);
+  PcaMatrix a = covariance_of(points, mean), vectors(n, std::vector<double>(n, 0.0));
   for (std::size_t i = 0; i < n; ++i) vectors[i][i] = 1;
   diagonalise(a, vectors);
 
@@ -91,7 +91,7 @@ Components principal_components(std::span<const std::vector<double>> points, std
   double total = 0;
   for (std::size_t i = 0; i < n; ++i) total += a[i][i];
   for (std::size_t i = 0; i < std::min({count, n, points.size()}); ++i) {
-    out.directions.push_back(column(vectors, order[i]));
+    out.directions.push_back(column_of(vectors, order[i]));
     out.shares.push_back(total > 0 ? std::max(0.0, a[order[i]][order[i]]) / total : 0);
   }
   for (std::size_t p = 0; p < points.size(); ++p)

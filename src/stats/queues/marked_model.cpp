@@ -31,13 +31,13 @@ Row2 operator+(const Row2& v, const Row2& w) {
 Row2 operator*(Complex by, const Row2& v) {
   return {by * v[0], by * v[1]};
 }
-Complex sum(const Row2& v) {
+Complex row_sum(const Row2& v) {
   return v[0] + v[1];
 }
 Complex determinant(const Matrix2& x) {
   return x.a * x.d - x.b * x.c;
 }
-Row2 solve(const Row2& right, const Matrix2& x) {  // v x = right
+Row2 solve_row(const Row2& right, const Matrix2& x) {  // v x = right
   const Complex det = determinant(x);
   return {(right[0] * x.d - right[1] * x.c) / det, (right[1] * x.a - right[0] * x.b) / det};
 }
@@ -57,12 +57,12 @@ Matrix2 projector(const Matrix2& x, Complex own, Complex other) {
   return 1.0 / (own - other) * (x + (-other) * kOne);
 }
 
-Matrix2 matrix_of(const Rates& rates) {
+Matrix2 rates_matrix(const Rates& rates) {
   if (rates.size() == 1) return {rates[0][0], 0, 0, rates[0][0]};  // one phase: two that are alike
   return {rates[0][0], rates[0][1], rates[1][0], rates[1][1]};
 }
 
-double distance(const Matrix2& x, const Matrix2& y) {
+double matrix_distance(const Matrix2& x, const Matrix2& y) {
   return std::abs(x.a - y.a) + std::abs(x.b - y.b) + std::abs(x.c - y.c) + std::abs(x.d - y.d);
 }
 
@@ -80,11 +80,11 @@ MarkedModel::MarkedModel(const MarkedArrivals& arrivals, std::vector<ServiceTime
   if (arrivals.classes() != services_.size())
     throw UserError(fmt::format("{} classes arrive, {} are served", arrivals.classes(), services_.size()));
   rates_ = mean_rates(arrivals);
-  quiet_ = arrivals.phases() == 1 ? Matrix2{0, 1, 1, 0} : matrix_of(arrivals.hidden);
+  quiet_ = arrivals.phases() == 1 ? Matrix2{0, 1, 1, 0} : rates_matrix(arrivals.hidden);
   quiet_.a = quiet_.d = 0;
   Matrix2 leaves = quiet_;
   for (const auto& rates : arrivals.marked)
-    marked_.push_back(matrix_of(rates)), leaves = leaves + marked_.back();
+    marked_.push_back(rates_matrix(rates)), leaves = leaves + marked_.back();
   quiet_.a = -leaves.a - leaves.b, quiet_.d = -leaves.c - leaves.d;
   for (std::size_t k = 0; k < services_.size(); ++k)
     load_to_.push_back(load_ += rates_[k] * services_[k].mean);
@@ -123,9 +123,9 @@ Matrix2 MarkedModel::passage(std::size_t above, Complex s) const {
       const auto& transform = services_[k].transform;
       next = next + marked_[k] * (transform(-one) * first + transform(-two) * second);
     }
-    const double moved = distance(next, now);
+    const double moved = matrix_distance(next, now);
     now = next;
-    if (moved <= 1e-13 * distance(now, {})) break;
+    if (moved <= 1e-13 * matrix_distance(now, {})) break;
   }
   return now;
 }
@@ -167,7 +167,7 @@ MarkedModel::Below MarkedModel::below(std::size_t which) const {
   out.hits = out.idles;
   double starts = 0;
   for (std::size_t l = which + 1; l < services_.size(); ++l) {
-    out.mix.push_back(rates_[l] - sum(out.idle * marked_[l]).real());
+    out.mix.push_back(rates_[l] - row_sum(out.idle * marked_[l]).real());
     starts += out.mix.back();
   }
   if (out.mix.empty() || !(starts > 0)) return out;
@@ -186,7 +186,7 @@ MarkedModel::Below MarkedModel::below(std::size_t which) const {
     known = known + (-services_[k].transform(pole)) * (out.idle * marked_[k]);
   // hits · r (1 - through) = -known · r and hits · 1 = starts + idles · 1.
   const double along = -(known[0] * r0 + known[1] * r1).real() / (1 - through.real());
-  const double all = starts + sum(out.idles).real();
+  const double all = starts + row_sum(out.idles).real();
   out.hits = {(along - all * r1) / (r0 - r1), (all * r0 - along) / (r0 - r1)};
   return out;
 }
@@ -204,11 +204,11 @@ Row2 MarkedModel::work_non_preemptive(std::size_t which, Complex s) const {
   Row2 inflow = (1.0 - through) * b.hits + through * b.idles;
   for (std::size_t k = 0; k < services_.size(); ++k)
     inflow = inflow + (-services_[k].transform(s)) * (b.idle * marked_[k]);
-  return solve(inflow, balance(which + 1, s));
+  return solve_row(inflow, balance(which + 1, s));
 }
 
 Row2 MarkedModel::work_resume(std::size_t which, Complex s) const {
-  return solve(s * idle_[which], balance(which + 1, s));
+  return solve_row(s * idle_[which], balance(which + 1, s));
 }
 
 Complex MarkedModel::response_transform(std::size_t which, Complex s) const {
@@ -220,10 +220,10 @@ Complex MarkedModel::response_transform(std::size_t which, Complex s) const {
   for (int i = 0; i < 2; ++i) {
     const Complex own = values[static_cast<std::size_t>(i)], other = values[static_cast<std::size_t>(1 - i)];
     const Row2 work = stays ? work_non_preemptive(which, -own) : work_resume(which, -own);
-    const Complex part = sum(work * (marked_[which] * projector(q, own, other)));
+    const Complex part = row_sum(work * (marked_[which] * projector(q, own, other)));
     out += stays ? part : part * service(-own);
   }
-  if (stays) out = (out + sum(below_[which].idle * marked_[which])) * service(s);
+  if (stays) out = (out + row_sum(below_[which].idle * marked_[which])) * service(s);
   return out / rates_[which];
 }
 

@@ -12,11 +12,11 @@ namespace tandem::stats {
 namespace {
 
 constexpr int kMostRounds = 20000;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNeverEnds = std::numeric_limits<double>::infinity();
 
 // The fixed point of `next`, which contracts; from `value` on.
 template <class Next>
-Complex settle(Complex value, double scale, Next next) {
+Complex settle_value(Complex value, double scale, Next next) {
   for (int round = 0; round < kMostRounds; ++round) {
     const Complex better = next(value);
     const double moved = std::abs(better - value);
@@ -60,7 +60,7 @@ PriorityModel::PriorityModel(std::vector<QueueClass> highest_first, Discipline d
     slices_.push_back(restarts() && rate > 0 ? c.service.slices() : std::vector<PhaseType::Slice>{});
     attempts_.push_back(restarts() && rate > 0 ? mean_attempts(slices_.back(), rate) : c.service.mean);
     const double completion = attempts_.back() * stretch;
-    stretch = c.rate * completion < 1 ? stretch / (1 - c.rate * completion) : kInfinity;
+    stretch = c.rate * completion < 1 ? stretch / (1 - c.rate * completion) : kNeverEnds;
     again += c.rate * (attempts_.back() - c.service.mean);
     load_ += c.rate * attempts_.back();
     rate += c.rate;
@@ -76,7 +76,7 @@ bool PriorityModel::settles(std::size_t which) const {
 
 double PriorityModel::mean_response(std::size_t which) const {
   assert(which < classes_.size());
-  if (!settles(which)) return kInfinity;
+  if (!settles(which)) return kNeverEnds;
   const auto& own = classes_[which];
   const double above = higher_load_[which], with_own = above + own.rate * own.service.mean;
   if (restarts())
@@ -91,7 +91,7 @@ double PriorityModel::mean_response(std::size_t which) const {
 }
 
 double PriorityModel::percentile(std::size_t which, double p) const {
-  if (!settles(which)) return kInfinity;
+  if (!settles(which)) return kNeverEnds;
   return quantile_of([&](Complex s) { return response_transform(which, s); }, p, mean_response(which));
 }
 
@@ -109,10 +109,10 @@ Complex PriorityModel::stretched(std::size_t which, Complex s) const {
     const std::size_t last = which - 1;
     const double rate = classes_[last].rate;
     const Complex inner =
-        settle(s + rate, rate, [&](Complex z) { return s + rate * (1.0 - completion(last, z)); });
+        settle_value(s + rate, rate, [&](Complex z) { return s + rate * (1.0 - completion(last, z)); });
     return stretched(last, inner);
   }
-  return settle(s + higher_rate_[which], higher_rate_[which], [&](Complex y) {
+  return settle_value(s + higher_rate_[which], higher_rate_[which], [&](Complex y) {
     Complex out = s;
     for (std::size_t i = 0; i < which; ++i)
       out += classes_[i].rate * (1.0 - classes_[i].service.transform(y));

@@ -26,7 +26,7 @@ int digit_of(char c) {
   throw UserError("a stored boosting model is damaged: train it anew");
 }
 
-std::string bytes_of(const std::string& hex) {
+std::string bytes_from_hex(const std::string& hex) {
   std::string out;
   for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
     out += static_cast<char>(digit_of(hex[i]) << 4 | digit_of(hex[i + 1]));
@@ -63,7 +63,7 @@ class Boosted final : public Regression {
 
   void read(const nlohmann::json& from) override {
     try {
-      trees_ = Boosting(options_, bytes_of(from.at("xgboost").get<std::string>()));
+      trees_ = Boosting(options_, bytes_from_hex(from.at("xgboost").get<std::string>()));
     } catch (const SystemError& error) {
       throw UserError(std::string("a stored boosting model cannot be read (") + error.what() +
                       "): train it anew");

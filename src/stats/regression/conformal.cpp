@@ -14,7 +14,7 @@
 namespace tandem::stats {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 // Of the median error: below it an error is as good as none, and its logarithm must not rule the scale.
 constexpr double kLeastError = 0.05;
 
@@ -27,8 +27,8 @@ void check_share(double share) {
 double error_at(const std::vector<double>& errors, double share) {
   const auto count = static_cast<double>(errors.size());
   const double position = share * (count + 1);  // from 1
-  if (position < 1 - 1e-9) return -kInfinity;
-  if (position > count + 1e-9) return kInfinity;
+  if (position < 1 - 1e-9) return -kUnbounded;
+  if (position > count + 1e-9) return kUnbounded;
   const double below = std::clamp(std::floor(position), 1.0, count);
   const auto at = static_cast<std::size_t>(below) - 1;
   const double next = at + 1 < errors.size() ? errors[at + 1] : errors[at];
@@ -69,8 +69,8 @@ double Outcome::shifted(double error) const {
 
 Interval Outcome::interval(double level) const {
   check_share(level);
-  const double lowest = errors_->ratios ? 0 : -kInfinity;
-  if (meaningless()) return {lowest, kInfinity};
+  const double lowest = errors_->ratios ? 0 : -kUnbounded;
+  if (meaningless()) return {lowest, kUnbounded};
   double low = error_at(errors_->with_sign, (1 - level) / 2),
          high = error_at(errors_->with_sign, (1 + level) / 2);
   if (std::isinf(low) || std::isinf(high)) {
@@ -82,7 +82,7 @@ Interval Outcome::interval(double level) const {
 
 double Outcome::quantile(double share) const {
   check_share(share);
-  if (meaningless()) return kInfinity;
+  if (meaningless()) return kUnbounded;
   return shifted(error_at(errors_->with_sign, share));
 }
 

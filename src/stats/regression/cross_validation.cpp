@@ -18,11 +18,11 @@ namespace {
 constexpr std::uint64_t kDeal = 1, kPermute = 2;  // streams of a seed
 
 template <class T>
-void shuffle(std::vector<T>& values, Random& random) {
+void shuffle_values(std::vector<T>& values, Random& random) {
   for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
 }
 
-void check(const Examples& examples, const Folding& folding) {
+void check_folding(const Examples& examples, const Folding& folding) {
   const std::size_t count = examples.targets.size();
   if (count == 0 || examples.rows.size() != count * examples.columns)
     throw UserError(fmt::format("{} values in rows do not fit {} targets and {} columns",
@@ -43,7 +43,7 @@ std::vector<std::vector<std::size_t>> drawn_groups(std::size_t rows, const Foldi
   }
   for (auto& [number, members] : by_number) out.push_back(std::move(members));
   Random random(folding.seed, kDeal);
-  shuffle(out, random);
+  shuffle_values(out, random);
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
   return out;
 }
@@ -55,7 +55,7 @@ struct FoldModels {
 };
 
 FoldModels fit_folds(const MakeRegression& make, const Examples& examples, const Folding& folding) {
-  check(examples, folding);
+  check_folding(examples, folding);
   FoldModels out{deal_folds(examples.targets.size(), folding), {}};
   const std::size_t folds = *std::max_element(out.fold.begin(), out.fold.end()) + 1;
   for (std::size_t fold = 0; fold < folds; ++fold) {
@@ -177,7 +177,7 @@ std::vector<double> permutation_importance(const MakeRegression& make, const Exa
     std::vector<double> values, rows(examples.rows.begin(), examples.rows.end());
     for (std::size_t i = 0; i < count; ++i) values.push_back(rows[i * columns + c]);
     Random random(folding.seed, kPermute + c);
-    shuffle(values, random);
+    shuffle_values(values, random);
     for (std::size_t i = 0; i < count; ++i) rows[i * columns + c] = values[i];
     out.push_back(with - r2(rows));
   }

@@ -14,14 +14,14 @@ namespace {
 constexpr std::size_t kMostObservations = 500;
 constexpr double kFence = 1.5;                       // interquartile ranges
 constexpr double kBandwidths[] = {0.08, 0.15, 0.3};  // of the range of ranks
-constexpr double kRidge = 1e-4;                      // keeps the local line level where all ranks are equal
+constexpr double kLocalRidge = 1e-4;                 // keeps the local line level where all ranks are equal
 
 struct Sample {
   std::vector<double> results;
   std::vector<std::size_t> rows;  // indices of the observations
 };
 
-double mean_of(const std::vector<double>& values) {
+double mean_importance(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
@@ -76,7 +76,7 @@ double local_line(const std::vector<double>& place, const std::vector<double>& r
     s0 += weight, s1 += weight * away, s2 += weight * away * away;
     t0 += weight * result[k], t1 += weight * away * result[k];
   }
-  s2 += kRidge * s0;
+  s2 += kLocalRidge * s0;
   const double determinant = s0 * s2 - s1 * s1;
   if (!(s0 > 0) || !(determinant > 0)) return t0 / std::max(s0, 1e-300);
   return (s2 * t0 - s1 * t1) / determinant;
@@ -147,7 +147,7 @@ std::vector<Importance> importance(std::span<const Observation> observations) {
     for (const auto& [name, value] : observations[row].at) names.insert(name);
 
   const double total = error_of_mean(sample.results);
-  const double scale = std::abs(mean_of(sample.results));
+  const double scale = std::abs(mean_importance(sample.results));
   const bool varies = total > 1e-24 * scale * scale * static_cast<double>(sample.rows.size());
   std::vector<Importance> out;
   double sum = 0;

@@ -8,10 +8,10 @@
 namespace tandem::stats {
 namespace {
 
-constexpr double kRidge = 1e-9;  // of standardised columns: nothing, unless two of them say the same
+constexpr double kLinearRidge = 1e-9;  // of standardised columns: nothing, unless two of them say the same
 
 // Solves m·x = v for a symmetric positive definite m (n × n), by Cholesky; v becomes x.
-void solve(std::vector<double>& m, std::vector<double>& v) {
+void solve_normal(std::vector<double>& m, std::vector<double>& v) {
   const std::size_t n = v.size();
   for (std::size_t c = 0; c < n; ++c)
     for (std::size_t r = c; r < n; ++r) {
@@ -59,8 +59,8 @@ class Linear final : public Regression {
         slopes[c] += row[c] * (targets[r] - mean[columns]) * share;
       }
     }
-    for (std::size_t c = 0; c < columns; ++c) products[c * columns + c] += scale[c] > 0 ? kRidge : 1;
-    solve(products, slopes);
+    for (std::size_t c = 0; c < columns; ++c) products[c * columns + c] += scale[c] > 0 ? kLinearRidge : 1;
+    solve_normal(products, slopes);
     constant_ = mean[columns];
     for (std::size_t c = 0; c < columns; ++c) constant_ -= mean[c] * (slopes[c] *= scale[c]);
     slopes_ = std::move(slopes);

@@ -13,7 +13,7 @@ constexpr std::size_t kPath = 60, kFolds = 10;
 constexpr double kRidgeMost = 1e3, kRidgeLeast = 1e-6, kLassoSpan = 1e-5;
 constexpr int kMostSweeps = 20'000;
 constexpr double kSettled = 1e-12;  // of a standardised slope, beside the largest
-constexpr double kNoSpread = 1e-12;
+constexpr double kNoColumnSpread = 1e-12;
 
 // The columns' means, deviations and correlations, of the rows that are used.
 struct Moments {
@@ -37,7 +37,7 @@ Moments moments_of(const Columns& columns, std::span<const double> targets,
     for (const auto r : rows)
       squares += (columns[c][r] - out.mean[c]) * (columns[c][r] - out.mean[c]) * share;
     const double deviation = std::sqrt(squares);
-    if (deviation <= kNoSpread * (1 + std::abs(out.mean[c]))) continue;
+    if (deviation <= kNoColumnSpread * (1 + std::abs(out.mean[c]))) continue;
     out.deviation[c] = deviation;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       scaled[c][i] = (columns[c][rows[i]] - out.mean[c]) / deviation;
@@ -51,7 +51,7 @@ Moments moments_of(const Columns& columns, std::span<const double> targets,
 }
 
 // Goes on from the slopes given (standardised), one column after the other, until they settle.
-void descend(const Moments& of, Penalty penalty, double lambda, std::vector<double>& slopes) {
+void descend_slopes(const Moments& of, Penalty penalty, double lambda, std::vector<double>& slopes) {
   const std::size_t p = slopes.size();
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     double moved = 0, largest = 0;
@@ -91,7 +91,7 @@ void add_errors(const Columns& columns, std::span<const double> targets, Penalty
   const auto moments = moments_of(columns, targets, learn);
   std::vector<double> slopes(columns.size(), 0.0);
   for (std::size_t l = 0; l < path.size(); ++l) {
-    descend(moments, penalty, path[l], slopes);
+    descend_slopes(moments, penalty, path[l], slopes);
     const auto fit = in_their_units(moments, slopes);
     for (const auto r : left_out) {
       double off = fit.constant - targets[r];
@@ -107,7 +107,7 @@ PenalisedFit fit_penalised(const Columns& columns, std::span<const double> targe
                            double lambda) {
   const auto moments = moments_of(columns, targets, all_rows(targets.size()));
   std::vector<double> slopes(columns.size(), 0.0);
-  descend(moments, penalty, lambda, slopes);
+  descend_slopes(moments, penalty, lambda, slopes);
   return in_their_units(moments, slopes);
 }
 

@@ -17,9 +17,9 @@ namespace tandem::stats {
 namespace {
 
 constexpr int kMostOrder = 8;
-constexpr double kNoSpread = 1e-12;
+constexpr double kNoProductSpread = 1e-12;
 
-enum class Kind { anova, ridge, lasso };
+enum class ProductKind { anova, ridge, lasso };
 constexpr std::array kNames{"anova", "ridge", "lasso"};
 
 // How many sets of at most `order` there are of so many columns; stops counting past kMostTerms.
@@ -35,8 +35,8 @@ std::size_t count_terms(std::size_t columns, std::size_t order) {
 
 class Products final : public Regression {
  public:
-  Products(Kind kind, std::vector<std::string> columns)
-      : kind_(kind), columns_(std::move(columns)), order_(kind == Kind::anova ? columns_.size() : 2) {}
+  Products(ProductKind kind, std::vector<std::string> columns)
+      : kind_(kind), columns_(std::move(columns)), order_(kind == ProductKind::anova ? columns_.size() : 2) {}
 
   void fit(std::span<const double> rows, std::span<const double> targets) override {
     check_training(rows, targets, columns_);
@@ -51,7 +51,7 @@ class Products final : public Regression {
       multiply(rows.subspan(r * columns_.size(), columns_.size()), values);
       for (std::size_t s = 0; s < sets_.size(); ++s) products[s][r] = values[s];
     }
-    if (kind_ == Kind::anova)
+    if (kind_ == ProductKind::anova)
       fit_plain(products, targets);
     else
       fit_small(std::move(products), targets);
@@ -89,12 +89,12 @@ class Products final : public Regression {
   void set(const std::string& option, double value) override {
     if (option == "order") {
       order_ = static_cast<std::size_t>(whole_option(option, value, 1, kMostOrder));
-    } else if (option == "lambda" && kind_ != Kind::anova) {
+    } else if (option == "lambda" && kind_ != ProductKind::anova) {
       if (!std::isfinite(value) || value < 0)
         throw UserError(fmt::format("lambda = {} cannot be: it is a number from 0 on", value));
       given_lambda_ = value;
     } else {
-      refuse_option(option, kind_ == Kind::anova ? anova_options() : penalised_options());
+      refuse_option(option, kind_ == ProductKind::anova ? anova_options() : penalised_options());
     }
   }
 
@@ -108,7 +108,8 @@ class Products final : public Regression {
       scales_[i % p] += (rows[i] - means_[i % p]) * (rows[i] - means_[i % p]) * share;
     for (std::size_t c = 0; c < p; ++c) {
       const double deviation = std::sqrt(scales_[c]);
-      scales_[c] = deviation > kNoSpread * (1 + std::abs(means_[c])) ? 1 / deviation : 0;  // 0: never changes
+      scales_[c] =
+          deviation > kNoProductSpread * (1 + std::abs(means_[c])) ? 1 / deviation : 0;  // 0: never changes
     }
   }
 
@@ -127,14 +128,14 @@ class Products final : public Regression {
 
   void fit_small(Columns products, std::span<const double> targets) {
     products.erase(products.begin());  // the constant is free
-    const Penalty penalty = kind_ == Kind::ridge ? Penalty::ridge : Penalty::lasso;
+    const Penalty penalty = kind_ == ProductKind::ridge ? Penalty::ridge : Penalty::lasso;
     lambda_ = given_lambda_ ? *given_lambda_ : choose_lambda(products, targets, penalty);
     auto found = fit_penalised(products, targets, penalty, lambda_);
     slopes_ = std::move(found.slopes);
     slopes_.insert(slopes_.begin(), found.constant);
   }
 
-  Kind kind_;
+  ProductKind kind_;
   std::vector<std::string> columns_;
   std::size_t order_, fitted_order_ = 0;
   std::optional<double> given_lambda_;
@@ -146,13 +147,13 @@ class Products final : public Regression {
 }  // namespace
 
 std::unique_ptr<Regression> make_anova(const std::vector<std::string>& columns) {
-  return std::make_unique<Products>(Kind::anova, columns);
+  return std::make_unique<Products>(ProductKind::anova, columns);
 }
 std::unique_ptr<Regression> make_ridge(const std::vector<std::string>& columns) {
-  return std::make_unique<Products>(Kind::ridge, columns);
+  return std::make_unique<Products>(ProductKind::ridge, columns);
 }
 std::unique_ptr<Regression> make_lasso(const std::vector<std::string>& columns) {
-  return std::make_unique<Products>(Kind::lasso, columns);
+  return std::make_unique<Products>(ProductKind::lasso, columns);
 }
 
 const std::vector<RegressionOption>& anova_options() {

@@ -43,7 +43,7 @@ class ResidualFit {
   }
 
  private:
-  using Column = ResidualProcess::Column;
+  using FitColumn = ResidualProcess::Column;
   struct Merged {
     std::vector<std::uint32_t> levels{};
     LawShares share{};
@@ -61,7 +61,7 @@ class ResidualFit {
   enum class Reach { absent, own, scaled, main, drift, exact };
 
   void add_column(std::span<const double> rows, std::size_t width, std::size_t c) {
-    Column column{c, true, 1, {}};
+    FitColumn column{c, true, 1, {}};
     std::vector<double> values;
     for (std::size_t i = 0; i < count_; ++i) values.push_back(rows[i * width + c]);
     column.logarithm = *std::min_element(values.begin(), values.end()) > 0;

@@ -7,16 +7,16 @@
 namespace tandem::stats {
 namespace {
 
-double square(double x) {
+double squared(double x) {
   return x * x;
 }
 
 double load_of(double processes, double room) {
-  return room > 0 ? std::sqrt(1 + square(processes / room)) : 1;
+  return room > 0 ? std::sqrt(1 + squared(processes / room)) : 1;
 }
 
 double share_of(double processes, double width) {
-  return width > 0 ? std::sqrt(std::sqrt(1 + square(square(processes / width)))) : 1;
+  return width > 0 ? std::sqrt(std::sqrt(1 + squared(squared(processes / width)))) : 1;
 }
 
 // How long two things take that overlap so well: 0 one after the other, large: as long as the longer.

@@ -21,7 +21,7 @@ struct Guess {
   double middle, spread;  // of the logarithm
 };
 
-using Values = std::vector<double>;
+using LawValues = std::vector<double>;
 
 bool varies(std::span<const TrainingRow> rows, double TrainingRow::*field) {
   return std::any_of(rows.begin(), rows.end(),
@@ -43,14 +43,14 @@ class LawFit {
 
   // The cost reached, and the law in `law`.
   double run(TrainingLaw& law) {
-    std::vector<Values> starts = some_starts();
-    Values best = starts[0];
+    std::vector<LawValues> starts = some_starts();
+    LawValues best = starts[0];
     const auto all_rows = rows_;
     const auto all_targets = target_;
     thin(kScoutRows);
     double cost = INFINITY;
     for (const auto& start : starts) {
-      Values end = start;
+      LawValues end = start;
       const double reached = descend(end, kScoutRounds);
       if (reached < cost) cost = reached, best = end;
     }
@@ -135,13 +135,13 @@ class LawFit {
   }
 
   // From the priors, and from where the one or the other part dominates.
-  std::vector<Values> some_starts() const {
-    Values middle;
+  std::vector<LawValues> some_starts() const {
+    LawValues middle;
     for (const auto& prior : prior_) middle.push_back(prior.middle);
-    std::vector<Values> out = {middle};
+    std::vector<LawValues> out = {middle};
     const bool teams = std::count(active_.begin(), active_.end(), TrainingLaw::stalls) > 0;
     for (int kind = 0; kind < (teams ? 4 : 3); ++kind) {
-      Values other = middle;
+      LawValues other = middle;
       for (std::size_t i = 0; i < active_.size(); ++i) {
         const Number which = active_[i];
         const bool sync = which == TrainingLaw::bus || which == TrainingLaw::pair;
@@ -165,18 +165,18 @@ class LawFit {
     rows_.resize(most), target_.resize(most);
   }
 
-  void put(const Values& at) {
+  void put(const LawValues& at) {
     for (std::size_t i = 0; i < active_.size(); ++i) law_.value_[active_[i]] = std::exp(at[i]);
   }
 
-  Values errors(const Values& at) {
+  LawValues errors(const LawValues& at) {
     put(at);
-    Values out;
+    LawValues out;
     for (std::size_t i = 0; i < rows_.size(); ++i) out.push_back(target_[i] - law_.log_seconds(rows_[i]));
     return out;
   }
 
-  double prior_cost(const Values& at) const {
+  double prior_cost(const LawValues& at) const {
     double sum = 0;
     for (std::size_t i = 0; i < active_.size(); ++i) {
       const double off = (at[i] - prior_[i].middle) / prior_[i].spread;
@@ -188,26 +188,26 @@ class LawFit {
   static double counts(double error) { return error > 0 ? kSlower : 1; }
 
   // Minus twice the logarithm of the t density, up to a constant, lopsided.
-  double cost_of(const Values& error, const Values& at) const {
+  double cost_of(const LawValues& error, const LawValues& at) const {
     double sum = 0;
     for (const double each : error)
       sum += counts(each) * (kFreedom + 1) * std::log1p(each * each / (kFreedom * spread_ * spread_));
     return sum + prior_cost(at) + 2 * static_cast<double>(error.size()) * std::log(spread_);
   }
 
-  void set_spread(const Values& error) {
+  void set_spread(const LawValues& error) {
     std::vector<double> sizes;
     for (const double each : error) sizes.push_back(std::abs(each));
     spread_ = std::max(kLeastSpread, 1.4 * median(sizes));
   }
 
   // Weighted normal equations of a Gauss-Newton step, the prior included.
-  void equations(const Values& at, const Values& error, Values& matrix, Values& slope) {
+  void equations(const LawValues& at, const LawValues& error, LawValues& matrix, LawValues& slope) {
     constexpr double kStep = 1e-5;
     const std::size_t n = at.size();
-    std::vector<Values> change;
+    std::vector<LawValues> change;
     for (std::size_t i = 0; i < n; ++i) {
-      Values moved = at;
+      LawValues moved = at;
       moved[i] += kStep;
       change.push_back(errors(moved));
       for (std::size_t r = 0; r < error.size(); ++r) change[i][r] = (error[r] - change[i][r]) / kStep;
@@ -229,22 +229,22 @@ class LawFit {
   }
 
   // Where a damped step leads; no number moves more than two e-folds at once.
-  Values stepped(const Values& at, Values matrix, const Values& slope, double damping) const {
+  LawValues stepped(const LawValues& at, LawValues matrix, const LawValues& slope, double damping) const {
     constexpr double kLongest = 2;
     constexpr double kFarthest = 12;  // from the prior: beyond, a number is as good as 0 or infinite
     const std::size_t n = at.size();
     for (std::size_t i = 0; i < n; ++i) matrix[i * n + i] *= 1 + damping;
     const Cholesky factor(std::move(matrix), n);
     if (!factor.ok()) return at;
-    Values next = factor.solve(slope);
+    LawValues next = factor.solve(slope);
     for (std::size_t i = 0; i < n; ++i)
       next[i] = std::clamp(at[i] + std::clamp(next[i], -kLongest, kLongest), prior_[i].middle - kFarthest,
                            prior_[i].middle + kFarthest);
     return next;
   }
 
-  double descend(Values& at, int rounds) {
-    Values error = errors(at), matrix, slope;
+  double descend(LawValues& at, int rounds) {
+    LawValues error = errors(at), matrix, slope;
     double damping = 1e-2;
     for (int round = 0; round < rounds; ++round) {
       set_spread(error);
@@ -253,8 +253,8 @@ class LawFit {
       bool moved = false;
       double gained = 0;
       for (int tries = 0; tries < 8 && !moved; ++tries) {
-        Values next = stepped(at, matrix, slope, damping);
-        Values there = errors(next);
+        LawValues next = stepped(at, matrix, slope, damping);
+        LawValues there = errors(next);
         const double reached = cost_of(there, next);
         moved = reached < cost;
         damping = moved ? damping / 5 : damping * 6;

@@ -7,10 +7,9 @@ CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
 
 .PHONY: run test check nightly timing build setup kill fuzz asan tsan coverage bench bundle install format tidy clean
 
-# No more than what it shows needs: `make build` builds the rest.
-run: setup
-	cmake --preset release -Wno-dev >/dev/null
-	cmake --build $(BUILD) -j$(JOBS) --target tandem tandem-trainer tandem-guardian
+# No more than what it shows needs (tools/build_first); `make build` builds the rest.
+run:
+	@JOBS=$(JOBS) tools/build_first
 	$(BUILD)/bin/tandem tune examples/tune-lenet-digits.yaml
 
 test: setup

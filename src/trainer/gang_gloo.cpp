@@ -1,6 +1,6 @@
 #define USE_C10D_GLOO  // as Debian's libtorch was built
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 

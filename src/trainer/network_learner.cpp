@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/utils.h>
 
 #include <chrono>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "trainer/relu_pool.h"
 
-#include <torch/torch.h>
+#include <torch/utils.h>
 
 #include "trainer/planes.h"
 

@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <malloc.h>
 #include <sched.h>
-#include <torch/torch.h>
+#include <torch/utils.h>
 
 #include <climits>
 #include <cstdlib>

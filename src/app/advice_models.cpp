@@ -107,7 +107,7 @@ Learnt learn_from(const std::vector<advise::PastRun>& runs, const std::string& p
 
 std::optional<Learnt> learn(store::Store& store, const std::string& program, const NodeView& machine,
                             const LearnOptions& options) {
-  fold_past_runs(store);
+  fold_past_runs(store, program);
   const auto rows = static_cast<std::size_t>(store.past_count(program));
   if (rows == 0) return std::nullopt;
   const std::string key = key_of(program, machine.type, options);

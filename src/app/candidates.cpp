@@ -64,22 +64,40 @@ std::vector<Resources> systems_of(const Choices& job, const Resources& machine) 
   return out;
 }
 
-void combine(const std::vector<spec::Parameter>& parameters, std::size_t at, Values& so_far,
-             std::vector<Values>& out) {
-  if (out.size() > kMostCandidates) return;
-  if (at == parameters.size()) {
-    out.push_back(so_far);
-    return;
+// The combinations of parameters, up to one more than `most`.
+class Combinations {
+ public:
+  Combinations(const std::vector<spec::Parameter>& parameters, std::size_t most)
+      : parameters_(parameters), most_(most) {
+    for (const auto& parameter : parameters) values_.push_back(few_values(parameter.domain));
+    combine(0);
   }
-  const auto& parameter = parameters[at];
-  const bool skip = parameter.name == kEpochs || parameter.name == spec::kJobs || !exists(parameter, so_far);
-  if (skip) return combine(parameters, at + 1, so_far, out);
-  for (const auto& value : few_values(parameter.domain)) {
-    so_far[parameter.name] = value;
-    combine(parameters, at + 1, so_far, out);
+  std::vector<Values> all;
+
+ private:
+  void combine(std::size_t at) {
+    if (all.size() > most_) return;
+    if (at == parameters_.size()) {
+      all.push_back(so_far_);
+      return;
+    }
+    const auto& parameter = parameters_[at];
+    const bool skip =
+        parameter.name == kEpochs || parameter.name == spec::kJobs || !exists(parameter, so_far_);
+    if (skip) return combine(at + 1);
+    for (const auto& value : values_[at]) {
+      if (all.size() > most_) break;
+      so_far_[parameter.name] = value;
+      combine(at + 1);
+    }
+    so_far_.erase(parameter.name);
   }
-  so_far.erase(parameter.name);
-}
+
+  const std::vector<spec::Parameter>& parameters_;
+  const std::size_t most_;
+  std::vector<std::vector<Value>> values_;  // of each
+  Values so_far_;
+};
 
 // Constraints may speak of all of them.
 bool allowed_here(const Choices& job, const Values& varies, const advise::Setting& setting) {
@@ -167,16 +185,17 @@ std::vector<Value> few_values(const spec::Domain& domain) {
 }
 
 std::vector<advise::Setting> candidates_of(const Choices& job, const Resources& machine) {
-  std::vector<Values> points;
-  Values so_far;
-  combine(job.hyper.parameters, 0, so_far, points);
+  // A candidate has all hyperparameters: where there are hundreds, fewer candidates are as much to hold.
+  const std::size_t each = job.hyper.parameters.size() + job.base.hyper.size();
+  const std::size_t most = std::min(kMostCandidates, kMostValues / std::max<std::size_t>(each, 1));
+  const auto points = Combinations(job.hyper.parameters, most).all;
   const auto systems = systems_of(job, machine);
   const auto& epochs = job.epochs;
-  if (points.size() * systems.size() * epochs.size() > kMostCandidates)
+  if (points.size() * systems.size() * epochs.size() > most)
     throw UserError(
-        fmt::format("the spec has more than {} combinations to choose from; give fewer choices, "
+        fmt::format("the spec has more than {} combinations to choose from{}; give fewer choices, "
                     "or fix what is not in question",
-                    kMostCandidates));
+                    most, most < kMostCandidates ? fmt::format(", each of {} hyperparameters", each) : ""));
   std::vector<advise::Setting> out;
   for (const auto& point : points)
     for (const auto& system : systems)

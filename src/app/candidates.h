@@ -20,6 +20,7 @@ namespace tandem::app {
 inline constexpr std::int64_t kFewValues = 16;
 inline constexpr int kSteps = 5;
 inline constexpr std::size_t kMostCandidates = 20'000;
+inline constexpr std::size_t kMostValues = 1'000'000;  // hyperparameters of all candidates together
 
 // What may be chosen, and what is fixed.
 struct Choices {
@@ -47,7 +48,7 @@ AdvisedSpec as_advised(const spec::TrainJob&);
 
 std::vector<Value> few_values(const spec::Domain&);
 
-// UserError: none that this machine can run, or more than kMostCandidates.
+// UserError: none that this machine can run, or more than kMostCandidates or kMostValues.
 std::vector<advise::Setting> candidates_of(const Choices&, const Resources& machine);
 
 // A job with one of the candidates; all else as in its base.

@@ -1,8 +1,9 @@
 #include "app/candidates.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "base/complaint_for_test.h"
 #include "data/dataset.h"
 #include "data/models.h"
 #include "spec/parse.h"
@@ -80,6 +81,21 @@ TEST(Candidates, TooManyAreRefusedBeforeTheyAreMade) {
       "hyper: {batch_size: {int: [1, 16]}, learning_rate: {log: [0.001, 0.1]}, momentum: {range: [0, 0.9]},"
       " dropout: {range: [0, 0.5]}, weight_decay: {range: [0, 0.1]}, epochs: {int: [1, 16]}}\n";
   EXPECT_THROW(candidates_of(experiment(rest), kMachine), UserError);
+}
+
+TEST(Candidates, OfHundredsOfHyperparametersFewerAreHeld) {
+  Choices job;
+  job.epochs = {1};
+  job.system.cores = {1};
+  for (int i = 0; i < 400; ++i)
+    job.hyper.parameters.push_back({fmt::format("p{}", i), {Of::choice, {std::int64_t{1}}}, {}});
+  for (std::int64_t i = 1; i < 2400; ++i) job.hyper.parameters[0].domain.choices.emplace_back(i + 1);
+  EXPECT_EQ(candidates_of(job, kMachine).size(), 2400U) << "just below a million values";
+  for (std::int64_t i = 0; i < 9'000; ++i) job.hyper.parameters[0].domain.choices.emplace_back(i + 5000);
+  const auto said = complaint([&] { candidates_of(job, kMachine); });
+  EXPECT_TRUE(mentions(said, "more than 2500 combinations")) << said;
+  EXPECT_TRUE(mentions(said, "each of 400 hyperparameters")) << said;
+  EXPECT_TRUE(mentions(said, "fix what is not in question")) << said;
 }
 
 TEST(Candidates, TheChosenJobIsTheSpecsWithTheChoice) {

@@ -34,7 +34,7 @@ Settled settle_choices(store::Store& store, const std::string& spec, const std::
                     "place: {deadline: 300s}, or give each one value");
   // A server probes nothing: it would disturb those that run, or run what only other machines shall.
   const std::string program = program_name(open.job->base.program);
-  fold_past_runs(store);
+  fold_past_runs(store, program);
   if (store.past_count(program) == 0)
     throw UserError(
         fmt::format("{}: leaves values open, and no past run of {} is known here to choose them by: train it "
@@ -65,7 +65,7 @@ std::optional<JobPrediction> predict_job(store::Store& store, const std::string&
   const auto parsed = spec::parse_train(spec, file, catalogue());
   if (!parsed.job || !parsed.job->place.deadline) return std::nullopt;
   const std::string program = program_name(parsed.job->program);
-  fold_past_runs(store);
+  fold_past_runs(store, program);
   if (store.past_count(program) == 0)
     return JobPrediction{fmt::format(
         "no past run of {} is known here, so nobody knows whether it meets its deadline", program)};

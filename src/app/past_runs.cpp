@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <utility>
 
 #include "app/predictions.h"
 #include "app/runs.h"
@@ -44,37 +44,70 @@ std::string machine_of(const View& view, const TaskView& task) {
   return name.substr(0, name.rfind("-lane-"));
 }
 
-// How many of the view's tasks worked on its machine at the same time, seen from `from` to `to`.
-advise::LoadProfile load_between(const View& view, const TaskView& self, Seconds from, Seconds to) {
-  std::set<double> changes{0};
-  const auto machine = machine_of(view, self);
-  const auto other = [&](const TaskView& task) {
-    return task.id != self.id && task.started_at.value > 0 && machine_of(view, task) == machine;
-  };
-  const auto end = [&](const TaskView& task) { return task.alive ? view.now : task.ended_at; };
-  for (const auto& task : view.tasks)
-    if (other(task))
-      for (const Seconds at : {task.started_at, end(task)})
-        if (at > from && at < to) changes.insert((at - from).value);
-  advise::LoadProfile profile;
-  for (const double at : changes) {
-    LoadChange change{Seconds{at}, 1, static_cast<double>(self.granted.cores)};
+// Which of the view's tasks worked on each machine, and when: who asks what ran beside a task looks at those
+// near it in time alone.
+class MachineLoads {
+ public:
+  explicit MachineLoads(const View& view) {
     for (const auto& task : view.tasks)
-      if (other(task) && task.started_at <= from + Seconds{at} && end(task) > from + Seconds{at})
-        change.jobs += 1, change.cores += task.granted.cores;
-    if (profile.empty() || profile.back().jobs != change.jobs || profile.back().cores != change.cores)
-      profile.push_back(change);
+      if (task.started_at.value > 0)
+        machines_[machine_of(view, task)].push_back({task.id, task.started_at,
+                                                     task.alive ? view.now : task.ended_at,
+                                                     static_cast<double>(task.granted.cores)});
+    for (auto& [name, stays] : machines_) {
+      std::stable_sort(stays.begin(), stays.end(),
+                       [](const Stay& a, const Stay& b) { return a.from < b.from; });
+      Seconds latest{};
+      for (auto& stay : stays) stay.latest = latest = std::max(latest, stay.to);
+    }
   }
-  return profile;
-}
+
+  // How many worked on its machine at the same time, itself included, seen from `from` to `to`.
+  advise::LoadProfile between(const View& view, const TaskView& self, Seconds from, Seconds to) const {
+    advise::LoadProfile profile{{Seconds{0}, 1, static_cast<double>(self.granted.cores)}};
+    const auto found = machines_.find(machine_of(view, self));
+    if (found == machines_.end()) return profile;
+    std::map<double, std::pair<double, double>> changes;  // jobs and cores, more or less
+    const auto& stays = found->second;
+    auto stay =
+        std::partition_point(stays.begin(), stays.end(), [&](const Stay& s) { return s.latest <= from; });
+    for (; stay != stays.end() && stay->from < to; ++stay) {
+      if (stay->task == self.id || stay->to <= from || stay->to <= stay->from) continue;
+      auto& [jobs, cores] = changes[std::max(0.0, (stay->from - from).value)];
+      jobs += 1, cores += stay->cores;
+      if (stay->to >= to) continue;
+      auto& [fewer, fewer_cores] = changes[(stay->to - from).value];
+      fewer -= 1, fewer_cores -= stay->cores;
+    }
+    for (const auto& [at, change] : changes) {
+      LoadChange next = profile.back();
+      next.at = Seconds{at};
+      next.jobs += change.first, next.cores += change.second;
+      if (at == 0)
+        profile.back() = next;
+      else if (next.jobs != profile.back().jobs || next.cores != profile.back().cores)
+        profile.push_back(next);
+    }
+    return profile;
+  }
+
+ private:
+  struct Stay {
+    TaskId task;
+    Seconds from, to;
+    double cores;
+    Seconds latest{};  // end of this one and all before it
+  };
+  std::map<std::string, std::vector<Stay>> machines_;  // by when they began
+};
 
 const Values& hyper_of(const View& view, const TaskView& task) {
   return task.trial ? task.trial->hyper : view.jobs[static_cast<std::size_t>(task.job)].base().hyper;
 }
 
 // Epochs [first, end) of a task, all with the same cores.
-PastRun stretch(const std::string& id, const View& view, const TaskView& task, std::size_t first,
-                std::size_t end) {
+PastRun stretch(const std::string& id, const View& view, const MachineLoads& loads, const TaskView& task,
+                std::size_t first, std::size_t end) {
   const auto& job = view.jobs[static_cast<std::size_t>(task.job)].base();
   PastRun out;
   out.id = id;
@@ -93,7 +126,7 @@ PastRun stretch(const std::string& id, const View& view, const TaskView& task, s
     if (record.energy) joules += record.energy->joules.value;
   }
   if (measured) out.joules = Joules{joules}, out.joules_source = task.epochs[first].energy->source;
-  out.load = load_between(view, task, began(task.epochs[first]), task.epochs[end - 1].at);
+  out.load = loads.between(view, task, began(task.epochs[first]), task.epochs[end - 1].at);
   return out;
 }
 
@@ -120,13 +153,14 @@ std::string program_name(const spec::Program& program) {
 
 std::vector<PastRun> past_runs_of(const std::string& run, const View& view, const advise::Load& seen) {
   std::vector<PastRun> out;
+  const MachineLoads loads(view);
   for (const auto& task : view.tasks) {
     if (!can_be_learnt_from(task)) continue;
     const std::string id = view.tasks.size() > 1 ? fmt::format("{}#{}", run, task.id) : run;
     std::size_t first = 0;
     for (std::size_t i = 1; i <= task.epochs.size(); ++i) {
       if (i < task.epochs.size() && task.epochs[i].granted == task.epochs[first].granted) continue;
-      out.push_back(stretch(id, view, task, first, i));
+      out.push_back(stretch(id, view, loads, task, first, i));
       if (i == task.epochs.size()) add_tail(task, out.back());
       add_others(seen, out.back());
       first = i;
@@ -173,9 +207,9 @@ PastRun past_run_from_json(const json& in) try {
   throw SystemError(std::string("a past run is damaged in the store: ") + error.what());
 }
 
-std::size_t fold_past_runs(store::Store& store) {
+std::size_t fold_past_runs(store::Store& store, const std::string& program) {
   constexpr std::size_t kAtOnce = 500;  // runs a transaction: each waits for the disk
-  const auto runs = store.unfolded();
+  const auto runs = store.unfolded(program);
   std::map<std::string, advise::Load> seen;  // by run
   if (!runs.empty())
     for (const auto& kept : store.predictions())

@@ -28,8 +28,9 @@ std::vector<advise::PastRun> past_runs_of(const std::string& run, const View&, c
 nlohmann::json to_json(const advise::PastRun&);
 advise::PastRun past_run_from_json(const nlohmann::json&);  // SystemError on nonsense
 
-// Brings the rows in the store up to date; how many runs had to be read for it.
-std::size_t fold_past_runs(store::Store&);
+// Brings the rows in the store up to date, for questions about `program`; how many runs had to be read for
+// it. A server's journal is long and changes with every job: it is read again now and then (Store::unfolded).
+std::size_t fold_past_runs(store::Store&, const std::string& program);
 std::vector<advise::PastRun> past_runs(store::Store&, const std::string& program);
 
 }  // namespace tandem::app

@@ -6,9 +6,12 @@
 
 #include "app/running_jobs.h"
 #include "base/error.h"
+#include "base/random.h"
 
 namespace tandem::app {
 namespace {
+
+using advise::LoadChange;
 
 spec::TrainJob lenet() {
   spec::TrainJob job;
@@ -101,6 +104,35 @@ TEST(PastRuns, TasksThatRanTogetherKnowOfEachOther) {
   EXPECT_DOUBLE_EQ(rows[1].load[0].jobs, 2);
 }
 
+TEST(PastRuns, WhatRanBesideATaskIsWhatALookAtEveryOtherTaskSays) {
+  Random random(7, 0);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<TaskView> tasks;
+    const auto count = static_cast<TaskId>(1 + random.below(30));
+    for (TaskId id = 0; id < count; ++id)
+      tasks.push_back(
+          task_with(id, 100 + static_cast<double>(random.below(100)),
+                    std::vector<int>(1 + random.below(5), static_cast<int>(1 + random.below(3)))));
+    const auto view = view_of(tasks);
+    const auto rows = past_runs_of("r", view);
+    ASSERT_EQ(rows.size(), tasks.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Seconds from = tasks[i].started_at;
+      for (double at = 0.5; from.value + at < tasks[i].epochs.back().at.value; at += 1) {
+        LoadChange now{};
+        for (const auto& change : rows[i].load)
+          if (change.at.value <= at) now = change;
+        double jobs = 0, cores = 0;
+        for (const auto& other : tasks)
+          if (other.started_at.value <= from.value + at && other.ended_at.value > from.value + at)
+            jobs += 1, cores += other.granted.cores;
+        EXPECT_EQ(now.jobs, jobs) << "task " << i << " after " << at;
+        EXPECT_EQ(now.cores, cores);
+      }
+    }
+  }
+}
+
 TEST(PastRuns, TasksOnOtherNodesAreNoNeighboursButThoseOnLanesAre) {
   auto view = view_of({task_with(0, 100, {1, 1}), task_with(1, 100, {1, 1})});
   view.nodes[0].name = "here";
@@ -155,21 +187,47 @@ TEST(RunningJobs, KnowHowMuchIsLeftAndByWhenTheyShouldEnd) {
   task.state = TaskState::running;
   auto view = view_of({task});
   view.jobs[0].submitted_at = Seconds{90};
-  const auto jobs = at_work("r", view, Seconds{125}, Seconds{60});
+  const auto jobs = at_work("r", view, Seconds{125}, {{0, Seconds{60}}});
   ASSERT_EQ(jobs.size(), 1U);
-  EXPECT_DOUBLE_EQ(jobs[0].seconds.value, 30);
-  EXPECT_NEAR(jobs[0].left, 1 - 2.5 / 3, 1e-12);
-  EXPECT_DOUBLE_EQ(jobs[0].deadline->value, 60 - 35);
-  EXPECT_EQ(jobs[0].setting.epochs, 3);
+  const auto& job = jobs[0].running;
+  EXPECT_DOUBLE_EQ(job.seconds.value, 30);
+  EXPECT_NEAR(job.left, 1 - 2.5 / 3, 1e-12);
+  EXPECT_DOUBLE_EQ(job.deadline->value, 60 - 35);
+  EXPECT_EQ(job.setting.epochs, 3);
+  EXPECT_EQ(jobs[0].program, "lenet5/digits");
+}
+
+TEST(RunningJobs, OfAServerEachHasItsOwnProgramAndItsOwnPromise) {
+  auto view = view_of({task_with(0, 100, {2}), task_with(1, 100, {2}), task_with(2, 100, {2})});
+  for (JobId id = 1; id < 3; ++id) {
+    JobView job;
+    job.id = id;
+    auto spec = lenet();
+    spec.program.dataset = id == 1 ? "mnist" : "cifar10";
+    job.spec = spec;
+    view.jobs.push_back(job);
+  }
+  for (TaskId id = 0; id < 3; ++id) {
+    view.tasks[static_cast<std::size_t>(id)].job = id;
+    view.tasks[static_cast<std::size_t>(id)].state = TaskState::running;
+  }
+  const auto jobs = at_work("r", view, Seconds{100}, {{1, Seconds{500}}});
+  ASSERT_EQ(jobs.size(), 3U);
+  EXPECT_EQ(jobs[0].program, "lenet5/digits");
+  EXPECT_EQ(jobs[1].program, "lenet5/mnist");
+  EXPECT_EQ(jobs[2].program, "lenet5/cifar10");
+  EXPECT_FALSE(jobs[0].running.deadline);
+  EXPECT_DOUBLE_EQ(jobs[1].running.deadline->value, 400);
+  EXPECT_FALSE(jobs[2].running.deadline);
 }
 
 TEST(RunningJobs, OneThatIsLateStillHasSomethingLeft) {
   auto task = task_with(0, 100, {2, 2, 2});
   task.state = TaskState::running;
-  const auto jobs = at_work("r", view_of({task}), Seconds{5000}, std::nullopt);
+  const auto jobs = at_work("r", view_of({task}), Seconds{5000}, {});
   ASSERT_EQ(jobs.size(), 1U);
-  EXPECT_GT(jobs[0].left, 0);
-  EXPECT_FALSE(jobs[0].deadline);
+  EXPECT_GT(jobs[0].running.left, 0);
+  EXPECT_FALSE(jobs[0].running.deadline);
 }
 
 TEST(RunningJobs, ThreadsOfOthersKeepCoresBusyUnlessTheyAreFew) {

@@ -37,10 +37,12 @@ std::optional<platform::CoresWanted> wanted_by_others() {
   return platform::cores_wanted(*before, *after, Seconds{took}, ::getpid());
 }
 
-std::optional<Seconds> promised(const std::vector<store::Prediction>& all, const std::string& run) {
+std::map<JobId, Seconds> promised(const std::vector<store::Prediction>& all, const std::string& run) {
+  std::map<JobId, Seconds> out;
   for (const auto& kept : all)
-    if (kept.run.id == run) return predicted_run_from_json(parse_json(kept.body)).slo;
-  return std::nullopt;
+    if (kept.run.id == run)
+      out[static_cast<JobId>(kept.job)] = predicted_run_from_json(parse_json(kept.body)).slo;
+  return out;
 }
 
 }  // namespace
@@ -57,9 +59,9 @@ RunningOption parse_running(const std::string& written) {
   return {RunningOption::Kind::number, number};
 }
 
-std::vector<advise::RunningJob> at_work(const std::string& run, const View& view, Seconds now,
-                                        std::optional<Seconds> slo) {
-  std::vector<advise::RunningJob> out;
+std::vector<AtWork> at_work(const std::string& run, const View& view, Seconds now,
+                            const std::map<JobId, Seconds>& slos) {
+  std::vector<AtWork> out;
   for (const auto& task : view.tasks) {
     if (task.state != TaskState::running && task.state != TaskState::starting) continue;
     const auto& job = view.jobs[static_cast<std::size_t>(task.job)];
@@ -78,9 +80,10 @@ std::vector<advise::RunningJob> at_work(const std::string& run, const View& view
     const Seconds since = now - (task.epochs.empty() ? task.started_at : task.epochs.back().at);
     const double begun = epoch.value > 0 ? std::clamp(since.value / epoch.value, 0.0, 0.99) : 0;
     at.left = std::clamp(1 - (done + begun) / epochs, 0.01 / epochs, 1.0);
-    if (slo) at.deadline = *slo - (now - job.submitted_at);
+    if (const auto slo = slos.find(job.id); slo != slos.end())
+      at.deadline = slo->second - (now - job.submitted_at);
     if (job.base().place.deadline) at.deadline = *job.base().place.deadline - (now - job.submitted_at);
-    out.push_back(std::move(at));
+    out.push_back({std::move(at), program_name(job.base().program)});
   }
   return out;
 }
@@ -110,11 +113,10 @@ RunningNow running_now(store::Store& store, const RunningOption& option, const N
   for (const auto& run : store.running()) {
     if (!store::RunLock::owner(store.run_folder(run.id))) continue;  // interrupted
     const View view = replayed(store, run);
-    for (auto& job : at_work(run.id, view, now, promised(promises, run.id))) {
+    for (auto& [job, program] : at_work(run.id, view, now, promised(promises, run.id))) {
       ours += job.setting.system.cores;
       if (job.seconds.value <= 0) {  // still in its first epoch
-        const auto learnt =
-            learn(store, program_name(view.jobs.front().base().program), machine, LearnOptions{});
+        const auto learnt = learn(store, program, machine, LearnOptions{});
         if (learnt) {
           out.models.push_back(std::make_shared<const advise::Models>(learnt->models));
           job.models = out.models.back().get();

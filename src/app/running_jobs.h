@@ -2,6 +2,7 @@
 // cores busy.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,10 +32,15 @@ struct RunningNow {
   double count() const { return static_cast<double>(jobs.size()) + others; }
 };
 
-// Tasks of a run that are at work, as its journal tells it. `slo` is what the run was promised, if anything.
-// Pure.
-std::vector<advise::RunningJob> at_work(const std::string& run, const View&, Seconds now,
-                                        std::optional<Seconds> slo);
+// A task at work, and the program it runs.
+struct AtWork {
+  advise::RunningJob running;
+  std::string program;  // as program_name tells it
+};
+// Tasks of a run that are at work, as its journal tells it. `slos`: what its jobs were promised, those that
+// were. Pure.
+std::vector<AtWork> at_work(const std::string& run, const View&, Seconds now,
+                            const std::map<JobId, Seconds>& slos);
 
 // Cores that others want; 0 for the little that shells and daemons do. Pure.
 double busy_with(double cores);

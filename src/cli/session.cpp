@@ -156,6 +156,19 @@ app::HostedWorld this_world(const store::RunInfo& run, const spec::Job& job,
   return out;
 }
 
+// Where the machine's lock itself is refused (an unsafe folder), a run that never began is of no use: what
+// is wrong must be mended, and the command given again.
+std::optional<platform::MachineLock> machine_for(store::Store& store, const store::RunInfo& run) {
+  try {
+    return wait_for_machine(run.id);
+  } catch (const std::exception&) {
+    bool began = false;
+    store.journal(run.id)->replay([&](control::Entry&&) { began = true; });
+    if (!began) store.remove(run.id);
+    throw;
+  }
+}
+
 int work(store::Store& store, const store::RunInfo& run, const spec::Job& job, const JsonOption& as_json,
          const SessionOptions& options) {
   catch_signals();
@@ -166,7 +179,7 @@ int work(store::Store& store, const store::RunInfo& run, const spec::Job& job, c
                     "` follows it");
   auto journal = store.journal(run.id);
   const auto where = world_of(run);
-  const auto machine = where.here() ? wait_for_machine(run.id) : std::nullopt;
+  const auto machine = where.here() ? machine_for(store, run) : std::nullopt;
   if (where.here() && !machine) {
     std::cerr << "tandem: interrupted while waiting; go on with: " << own_command() << " resume " << run.id
               << "\n";

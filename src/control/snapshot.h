@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "control/ports.h"
+#include "event/snapshot.h"
 
 namespace tandem::control {
 
@@ -18,7 +19,8 @@ struct Snapshot {
   std::vector<std::string> policies{};  // what each keeps beside the view, in their order
 };
 
-// Slow where the view is large; of a copy, so on any thread.
+// Slow where the view is large; of a copy, so on any thread. In pieces: never all of it at once.
+void write(const Snapshot&, const ByteSink&);
 std::string to_bytes(const Snapshot&);
 std::optional<Snapshot> snapshot_from(std::string_view bytes);  // none: it cannot be trusted
 

@@ -68,7 +68,10 @@ concept Described = std::is_same_v<T, EpochRecord> || std::is_same_v<T, TaskFail
 // ---- writing ----
 
 struct Save {
-  std::string& bytes;
+  static constexpr std::size_t kChunk = 256 * 1024;
+
+  const ByteSink& sink;
+  std::string bytes{};  // that are still to be handed on
 
   template <class T>
   Save& operator()(T& value) {
@@ -96,6 +99,11 @@ struct Save {
     if (value) put(*value);
   }
   template <class T>
+  void put(Boxed<T>& value) {
+    std::optional<T> plain = value;
+    put(plain);
+  }
+  template <class T>
   void put(std::set<T>& values) {
     count(values.size());
     for (T value : values) put(value);
@@ -116,9 +124,13 @@ struct Save {
       while (!table.contains(id)) ++id;
       put(id);
       ++id;
-      T copy = value;  // as writing and reading are described in one place
-      put(copy);
+      put(const_cast<T&>(value));  // NOLINT: one description for both directions; writing changes nothing
+      if (bytes.size() >= kChunk) hand_on();
     }
+  }
+  void hand_on() {
+    sink(bytes);
+    bytes.clear();
   }
 };
 
@@ -148,6 +160,12 @@ struct Load {
   template <Described T>
   void get(std::optional<T>& value) {
     if (in.varint() != 0) get(value.emplace());
+  }
+  template <class T>
+  void get(Boxed<T>& value) {
+    std::optional<T> plain;
+    get(plain);
+    value = plain;
   }
   template <class T>
   void get(std::set<T>& values) {
@@ -191,11 +209,16 @@ struct Load {
 
 }  // namespace
 
+void write_view(const View& view, const ByteSink& sink) {
+  Save save{sink};
+  save.put(const_cast<View&>(view));  // NOLINT: as above
+  save.hand_on();
+}
+
 std::string view_to_bytes(const View& view) {
-  std::string bytes;
-  Save save{bytes};
-  save.put(const_cast<View&>(view));  // NOLINT: one description for both directions; writing changes nothing
-  return bytes;
+  std::string all;
+  write_view(view, [&](std::string_view bytes) { all += bytes; });
+  return all;
 }
 
 View view_from_bytes(std::span<const std::uint8_t> bytes) {

@@ -5,13 +5,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "event/view.h"
 
 namespace tandem {
 
+// Takes bytes as they come.
+using ByteSink = std::function<void(std::string_view)>;
+void write_view(const View&, const ByteSink&);  // in pieces: never all of them at once
 std::string view_to_bytes(const View&);
 View view_from_bytes(std::span<const std::uint8_t>);  // SystemError: damaged
 

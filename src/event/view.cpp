@@ -347,7 +347,7 @@ struct Folder {
   }
   void operator()(const Resize& d) {
     auto& t = task(d.task);
-    t.before_resize = {t.granted, t.cores_held, t.memory_held, t.gpus_held};
+    t.before_resize = TaskView::Holding{t.granted, t.cores_held, t.memory_held, t.gpus_held};
     take(t, d.granted);
     t.parked = false;
   }

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/boxed.h"
 #include "event/decision.h"
 #include "event/event.h"
 #include "event/id_table.h"
@@ -63,10 +64,10 @@ struct TaskView {
   int priority = 0;
   Phase phase = Phase::none;
   std::int32_t workload = -1;
-  bool slices = false;           // its controller wants to hear of parts of its epochs
-  bool mixed = false;            // the present epoch has run in more than one configuration
-  std::optional<Energy> sliced;  // what the present epoch's slices used so far
-  int cores_held = 0;            // of `granted`, what is its own now, on each of its nodes
+  bool slices = false;   // its controller wants to hear of parts of its epochs
+  bool mixed = false;    // the present epoch has run in more than one configuration
+  Boxed<Energy> sliced;  // what the present epoch's slices used so far
+  int cores_held = 0;    // of `granted`, what is its own now, on each of its nodes
   Bytes memory_held = 0;
   int gpus_held = 0;
   bool alive = false;     // an attempt is starting, running, waiting or stopping
@@ -80,7 +81,7 @@ struct TaskView {
     Bytes memory = 0;
     int gpus = 0;
   };
-  std::optional<Holding> before_resize;   // while a Resize is open: what comes back if it is refused
+  Boxed<Holding> before_resize;           // while a Resize is open: what comes back if it is refused
   NodeId node = 0;                        // of rank 0, which speaks for all
   std::vector<NodeId> more;               // those of the other ranks
   double drop = 0;                        // share of its work that is left out, of the newest attempt
@@ -95,7 +96,7 @@ struct TaskView {
   bool energy_complete = true;  // false once a stretch, or a part of one, went unmeasured (Tandem was gone)
   Seconds requested_at, started_at, ended_at;
   int failures = 0;  // since the job was last resumed
-  std::optional<TaskFailed> last_failure;
+  Boxed<TaskFailed> last_failure;
 
   std::int64_t reported() const {
     if (!epochs.empty()) return epochs.back().epoch;

@@ -43,7 +43,7 @@ class Api {
     std::unique_lock one(advising_, std::defer_lock);
     if (!may_wait || !one.try_lock_for(std::chrono::seconds(10)))
       throw Refusal(503, "the server is choosing values for others; try again");
-    store::Store store(parts_.store.folder());
+    store::Store store(parts_.store.folder(), &parts_.stopping);
     const std::string file = out["file"];
     const auto settled = settle_choices(store, out["spec"], file);
     if (!settled.unmet.empty()) throw Refusal(kUnmet, fmt::format("{}: {}", file, settled.unmet));

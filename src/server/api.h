@@ -22,6 +22,8 @@
 #include <functional>
 #include <string>
 
+#include <atomic>
+
 #include "base/catalogue.h"
 #include "control/loop.h"
 #include "runtime/local/machine_gpus.h"
@@ -43,7 +45,8 @@ struct ApiParts {
   const local::MachineGpus* gpus;  // null: the world has none that Tandem hands out
   const Catalogue& catalogue;
   Log& log;
-  std::function<void()> publish;  // what was changed, for readers
+  std::function<void()> publish;      // what was changed, for readers
+  const std::atomic<bool>& stopping;  // ends what takes long
 };
 
 void add_changes(Router&, const ApiParts&);

@@ -215,9 +215,9 @@ class Daemon::Impl {
     options.readers = kReaders;
     Router router;
     add_changes(router, {*loop_, store, run_.id, options_.world.world, hosted_.world->capabilities(),
-                         hosted_.gpus.get(), options_.catalogue, log_, [this] { publish(); }});
+                         hosted_.gpus.get(), options_.catalogue, log_, [this] { publish(); }, stopping_});
     add_reads(router, {published_, store.folder(), run_, options_.world.world, options_.policy, folder,
-                       metrics_, wall()});
+                       metrics_, wall(), *keeper_, stopping_});
     http_.emplace(std::move(options), std::move(router), Token::load_or_create(token_file(store)), log_,
                   metrics_);
     json addresses = json::array();
@@ -245,8 +245,8 @@ class Daemon::Impl {
   Clock::time_point publish_due_{}, knowledge_due_{};
   std::optional<Archivist> archivist_;
   std::optional<SnapshotKeeper> keeper_;
-  std::optional<HttpServer> http_;
   std::atomic<bool> stopping_{false};
+  std::optional<HttpServer> http_;
 };
 
 Daemon::Daemon(store::Store& store, DaemonOptions options)

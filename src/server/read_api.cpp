@@ -20,6 +20,7 @@
 #include "platform/descriptor.h"
 #include "server/archive.h"
 #include "server/http/json_body.h"
+#include "server/job_rows.h"
 
 namespace tandem::server {
 
@@ -96,29 +97,31 @@ class ReadApi {
     const Asked asked(request);
     const auto now = parts_.published.get();
     const View& view = now->view;
-    std::map<std::int64_t, json> rows;
+    std::map<std::int64_t, std::string> rows;                     // as JSON texts
     const auto full = [&] { return rows.size() > asked.limit; };  // one more says that there are more
     if (asked.after) {
       for (auto job = view.jobs.from(static_cast<std::size_t>(*asked.after + 1));
            job != view.jobs.end() && !full() && job->id < asked.before.value_or(INT64_MAX); ++job)
-        if (asked.wants(view, *job)) rows[job->id] = job_json(view, *job);
+        if (asked.wants(view, *job)) rows[job->id] = rows_.row(view, *job);
     } else {
       auto job = view.jobs.rbegin();
       if (asked.before)
         job = std::make_reverse_iterator(view.jobs.from(static_cast<std::size_t>(*asked.before)));
       for (; job != view.jobs.rend() && !full(); ++job)
-        if (asked.wants(view, *job)) rows[job->id] = job_json(view, *job);
+        if (asked.wants(view, *job)) rows[job->id] = rows_.row(view, *job);
     }
     if (asked.wants_archived() && archived_count(view) > 0)
       for (auto& job : store().archived(parts_.run.id, {asked.before, asked.after, asked.state,
                                                         static_cast<std::int64_t>(asked.limit) + 1}))
-        if (!view.jobs.contains(job.job)) rows[job.job] = parsed(job.row);
+        if (!view.jobs.contains(job.job)) rows[job.job] = checked(std::move(job.row));
     const bool more = rows.size() > asked.limit;
     while (rows.size() > asked.limit) rows.erase(asked.after ? std::prev(rows.end()) : rows.begin());
-    json jobs = json::array();
-    for (auto& [id, row] : rows) jobs.push_back(std::move(row));
-    return json_response(
-        {{"jobs", std::move(jobs)}, {"all", view.jobs.size()}, {"more", more}, {"now", view.now.value}});
+    std::string jobs;
+    for (auto& [id, row] : rows) jobs += (jobs.empty() ? "" : ",") + row;
+    Response out;
+    out.body = fmt::format("{{\"all\":{},\"jobs\":[{}],\"more\":{},\"now\":{}}}\n", view.jobs.size(), jobs,
+                           more, json(view.now.value).dump());
+    return out;
   }
 
   Response show(const Request& request) const {
@@ -193,7 +196,8 @@ class ReadApi {
                           {"events", now->view.events},
                           {"jobs", jobs_by_state(now->view)},
                           {"archived", archived_count(now->view)},
-                          {"nodes", now->view.nodes.size()}});
+                          {"nodes", now->view.nodes.size()},
+                          {"snapshot", snapshot_json()}});
   }
 
   Response metrics(const Request&) const {
@@ -218,6 +222,10 @@ class ReadApi {
     set("tandem_events", "Events in the journal", static_cast<double>(now->view.events));
     set("tandem_jobs_archived", "Jobs that ended and were archived",
         static_cast<double>(archived_count(now->view)));
+    set("tandem_snapshot_events", "Events that the newest snapshot of this session holds; 0: none was kept",
+        static_cast<double>(parts_.snapshots.events().value_or(0)));
+    set("tandem_snapshot_prevented", "1: none can be kept now, as some job's controller cannot be saved",
+        parts_.snapshots.prevented() ? 1 : 0);
     Response out;
     out.content_type = Metrics::kContentType;
     out.body = parts_.metrics.text();
@@ -231,12 +239,23 @@ class ReadApi {
     std::optional<store::ArchivedJob> archived{};
   };
 
-  store::Store store() const { return store::Store(parts_.store); }
+  store::Store store() const { return store::Store(parts_.store, &parts_.stopping); }
+
+  // What a start would begin from: the events before it need not be read again.
+  json snapshot_json() const {
+    const auto events = parts_.snapshots.events();
+    return {{"events", events ? json(*events) : json(nullptr)}, {"prevented", parts_.snapshots.prevented()}};
+  }
 
   static json parsed(const std::string& text) {
     auto out = parse_json(text);
     if (out.is_discarded()) throw SystemError("an archived job is damaged in the store");
     return out;
+  }
+
+  static std::string checked(std::string text) {
+    if (!json::accept(text)) throw SystemError("an archived job is damaged in the store");
+    return text;
   }
 
   static std::int64_t archived_count(const View& view) {
@@ -295,6 +314,7 @@ class ReadApi {
   }
 
   ReadParts parts_;
+  mutable JobRows rows_;
   mutable std::counting_semaphore<kFoldsAtOnce> folds_{kFoldsAtOnce};
 };
 

@@ -6,6 +6,7 @@
 // time at most.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <semaphore>
@@ -14,6 +15,7 @@
 #include "server/http/metrics.h"
 #include "server/http/router.h"
 #include "server/published.h"
+#include "server/snapshot_keeper.h"
 #include "store/store.h"
 
 namespace tandem::server {
@@ -26,6 +28,8 @@ struct ReadParts {
   std::filesystem::path folder;  // the run's: task-N/output.log
   Metrics& metrics;
   Seconds started;
+  const SnapshotKeeper& snapshots;
+  const std::atomic<bool>& stopping;  // ends what takes long
 };
 
 void add_reads(Router&, const ReadParts&);

@@ -3,8 +3,10 @@
 // control/snapshot.h.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <future>
+#include <optional>
 #include <string>
 
 #include "control/loop.h"
@@ -24,18 +26,27 @@ class SnapshotKeeper {
   ~SnapshotKeeper();
 
   std::string newest() const;  // "": there is none
-  // Quick: starts writing when it is time. Tries again soon while a policy cannot be saved; while much is being
-  // archived only if none was kept before.
+  // Quick: starts writing when it is time. Tries again soon while a policy cannot be saved; while much is
+  // being archived only if none was kept before.
   void keep_when_due(control::Loop&, bool archives = false);
   void keep_now(control::Loop&);  // waits until it is written
 
+  // For other threads: after how many events the newest of this session was taken; and whether one is due
+  // that some policy prevents (Policy::save), so that the next start reads more of the journal.
+  std::optional<std::int64_t> events() const;
+  bool prevented() const { return prevented_; }
+
  private:
-  void write(const control::Snapshot&) const;
+  void write(const control::Snapshot&);
+  std::optional<control::Snapshot> taken(control::Loop&);
 
   const std::filesystem::path file_;
   Log& log_;
   std::int64_t kept_ = -kEvery, tried_ = -kEvery;  // after how many events
   std::int64_t gone_ = 0;                          // jobs that had been archived then
+  std::atomic<std::int64_t> written_ = -1;         // after how many events
+  std::atomic<bool> prevented_ = false;
+  bool said_ = false;  // that it is prevented
   std::future<void> writing_;
 };
 

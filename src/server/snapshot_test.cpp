@@ -10,6 +10,8 @@
 #include "event/codec.h"
 #include "event/snapshot.h"
 #include "place/engine/scheduler.h"
+#include "platform/temporary.h"
+#include "server/snapshot_keeper.h"
 #include "sim/world/programs_declared.h"
 #include "sim/world/world.h"
 #include "tune/train.h"
@@ -128,6 +130,57 @@ TEST(Snapshot, WithItsTailItIsTheFoldOfTheWholeJournalAndDecidesTheSame) {
         EXPECT_EQ(folded.saved(), whole.saved());
       }
     }
+}
+
+TEST(Snapshot, ALargeOneIsWrittenInPiecesAndReadBackWhole) {
+  control::Snapshot large;
+  large.policies = {"a", "", "c"};
+  for (JobId id = 0; id < 5000; ++id) {
+    auto& job = large.view.jobs.emplace_back();
+    job.id = id;
+    job.reason = std::string(100, 'x');
+  }
+  large.view.jobs.erase(17);
+  std::size_t longest = 0, all = 0;
+  control::write(large, [&](std::string_view piece) {
+    longest = std::max(longest, piece.size());
+    all += piece.size();
+  });
+  EXPECT_GT(all, 1'000'000u);
+  EXPECT_LT(longest, 400'000u);
+  const auto again = control::snapshot_from(control::to_bytes(large));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->policies, large.policies);
+  EXPECT_EQ(view_to_bytes(again->view), view_to_bytes(large.view));
+}
+
+// A kind whose controller cannot be saved.
+struct Unsaved final : Policy {
+  std::vector<DecisionBody> step(const View&, const Event&) override { return {}; }
+};
+
+TEST(SnapshotKeeper, SaysOnceThatAPolicyPreventsSnapshots) {
+  platform::TemporaryFolder folder("tandem-keeper");
+  std::string said;
+  Log log([&](std::string_view line) { said += line; });
+  SnapshotKeeper keeper(folder.path(), log);
+  for (const bool saves : {false, true}) {
+    sim::DeclaredPrograms programs({});
+    sim::World world({.nodes = nodes(), .open_ended = true}, programs);
+    control::MemoryJournal journal;
+    std::vector<std::unique_ptr<Policy>> all;
+    if (!saves) all.push_back(std::make_unique<Unsaved>());
+    control::Loop loop({world, journal}, std::move(all));
+    loop.open();
+    keeper.keep_now(loop);
+    keeper.keep_now(loop);
+    EXPECT_EQ(keeper.prevented(), !saves);
+    EXPECT_EQ(keeper.events().has_value(), saves);
+    EXPECT_EQ(keeper.newest().empty(), !saves);
+  }
+  const auto first = said.find("no snapshot can be kept");
+  ASSERT_NE(first, std::string::npos) << said;
+  EXPECT_EQ(said.find("no snapshot can be kept", first + 1), std::string::npos) << "once is enough";
 }
 
 class OpenTest : public testing::Test {

@@ -48,12 +48,12 @@ TrainJob read_train_job(const json& from) {
   job.system = resources_from_json(part(from, "system"));
   read_whole(from, "nodes", job.nodes, 1);
   read_whole(from, "seed", job.seed, std::numeric_limits<std::int64_t>::min());
-  const json limits = part(from, "limits");
+  const json& limits = part(from, "limits");
   if (limits.contains("stall")) job.limits.stall.value = not_negative(limits["stall"], "stall");
   read_quantity(limits, "time", job.limits.time);
   read_whole(limits, "retries", job.limits.retries, 0);
   read_whole(from, "keep_checkpoints", job.keep_checkpoints, 0);
-  const json energy = part(from, "energy");
+  const json& energy = part(from, "energy");
   read_word(energy, "source", job.energy.source);
   read_word(energy, "url", job.energy.url);
   read_quantity(energy, "idle", job.energy.idle);

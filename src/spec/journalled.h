@@ -74,10 +74,12 @@ inline void read_word(const json& from, const char* key, std::string& to) {
 }
 
 // A part that must be an object; an empty one when it is absent.
-inline json part(const json& from, const char* key) {
-  if (!from.contains(key)) return json::object();
-  if (!from[key].is_object()) damaged(std::string(key) + " is not an object");
-  return from[key];
+inline const json& part(const json& from, const char* key) {
+  static const json none = json::object();
+  const auto found = from.find(key);
+  if (found == from.end()) return none;
+  if (!found->is_object()) damaged(std::string(key) + " is not an object");
+  return *found;
 }
 
 // A part that must be a list of at most so many; an empty one when it is absent.

@@ -4,12 +4,15 @@
 
 #include "base/error.h"
 #include "event/binary.h"
+#include "store/read_ahead.h"
 #include "store/sqlite.h"
 
 namespace tandem::store {
 namespace {
 
 using control::Entry;
+
+constexpr int kFew = 1000;  // entries that are read without a thread
 
 // An entry is its event, then its decisions.
 void encode(const Entry& entry, std::string& bytes) {
@@ -31,9 +34,10 @@ Entry decode(std::int64_t number, std::span<const std::uint8_t> bytes) {
 
 class SqliteJournal final : public control::Journal {
  public:
-  SqliteJournal(const std::filesystem::path& file, std::int64_t run)
+  SqliteJournal(const std::filesystem::path& file, std::int64_t run, const std::atomic<bool>* stop = nullptr)
       : database_(file),
         run_(run),
+        stop_(stop),
         insert_(database_.prepare("INSERT INTO journal(run, number, body) VALUES(?, ?, ?)")),
         set_state_(database_.prepare("UPDATE run SET state = ?, reason = ?, changed = ? WHERE number = ?")),
         learn_(database_.prepare(kInsertKnowledge)) {}
@@ -61,14 +65,23 @@ class SqliteJournal final : public control::Journal {
     auto query =
         database_.prepare("SELECT number, body FROM journal WHERE run = ? AND number >= ? ORDER BY number");
     query.bind(1, run_).bind(2, first);
-    std::int64_t expected = first;
-    while (query.step()) {
+    auto next = [&query, this, expected = first]() mutable -> std::optional<Entry> {
+      if (stop_ && *stop_) throw SystemError("the journal was not read to its end: Tandem is stopping");
+      if (!query.step()) return std::nullopt;
       const std::int64_t number = query.integer(0);
       if (number != expected++)
         throw SystemError("the journal has a gap before entry " + std::to_string(number) +
                           ": the store is damaged");
-      each(decode(number, query.blob(1)));
+      return decode(number, query.blob(1));
+    };
+    for (int i = 0; i < kFew; ++i) {
+      auto entry = next();
+      if (!entry) return;
+      each(std::move(*entry));
     }
+    ReadAhead<Entry> ahead(std::move(next));
+    for (auto entries = ahead.take(); !entries.empty(); entries = ahead.take())
+      for (auto& entry : entries) each(std::move(entry));
   }
 
  private:
@@ -103,13 +116,15 @@ class SqliteJournal final : public control::Journal {
 
   Database database_;
   std::int64_t run_;
+  const std::atomic<bool>* stop_;
   Statement insert_, set_state_, learn_;
 };
 
 }  // namespace
 
-std::unique_ptr<control::Journal> make_journal(const std::filesystem::path& file, std::int64_t run) {
-  return std::make_unique<SqliteJournal>(file, run);
+std::unique_ptr<control::Journal> make_journal(const std::filesystem::path& file, std::int64_t run,
+                                               const std::atomic<bool>* stop) {
+  return std::make_unique<SqliteJournal>(file, run, stop);
 }
 
 std::unique_ptr<control::Journal> make_limited_journal(const std::filesystem::path& file, std::int64_t run,

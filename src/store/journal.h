@@ -1,6 +1,7 @@
 // The journal of one run in the store's SQLite file; see control::Journal for the contract.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 
@@ -13,8 +14,9 @@ namespace tandem::store {
 inline constexpr const char* kInsertKnowledge =
     "INSERT OR IGNORE INTO knowledge(run, decision, machine, learned, body) VALUES(?, ?, ?, ?, ?)";
 
-// `run` is the run's number in the table of runs.
-std::unique_ptr<control::Journal> make_journal(const std::filesystem::path& file, std::int64_t run);
+// `run` is the run's number in the table of runs; `stop` as in Store.
+std::unique_ptr<control::Journal> make_journal(const std::filesystem::path& file, std::int64_t run,
+                                               const std::atomic<bool>* stop = nullptr);
 // The same in a file that may not grow beyond `pages`: to tests it is a full disk.
 std::unique_ptr<control::Journal> make_limited_journal(const std::filesystem::path& file, std::int64_t run,
                                                        int pages);

@@ -1,4 +1,7 @@
 // What advice keeps in the store: rows of past runs, predictions, fitted models.
+#include <map>
+#include <utility>
+
 #include "base/error.h"
 #include "store/store.h"
 
@@ -15,13 +18,17 @@ constexpr const char* kColumns =
 
 }  // namespace
 
-std::vector<RunInfo> Store::unfolded() {
+std::vector<RunInfo> Store::unfolded(const std::string& program) {
   // A server's journal says "running" while its jobs end one by one: each end changes it.
-  auto query = database_.prepare(std::string(kColumns) +
-                                 "FROM run LEFT JOIN folded ON folded.run = run.number "
-                                 "WHERE (run.state <> 'running' OR run.kind = 'serve') AND (folded.run IS "
-                                 "NULL OR folded.changed <> run.changed) "
-                                 "ORDER BY run.number");
+  auto query = database_.prepare(
+      std::string(kColumns) +
+      "FROM run LEFT JOIN folded ON folded.run = run.number "
+      "WHERE (run.state <> 'running' OR run.kind = 'serve') AND (folded.run IS NULL OR "
+      "(folded.changed <> run.changed AND (run.kind <> 'serve' OR run.changed < folded.changed OR "
+      " run.changed - run.created < ?2 OR run.changed - folded.changed > ?3 * (run.changed - run.created) OR "
+      " (run.changed - folded.changed > ?4 AND NOT EXISTS (SELECT 1 FROM past WHERE program = ?1))))) "
+      "ORDER BY run.number");
+  query.bind(1, program).bind(2, kYoung.value).bind(3, kStale).bind(4, kUnknown.value);
   std::vector<RunInfo> all;
   while (query.step()) all.push_back(run_of(query));
   return all;
@@ -30,7 +37,8 @@ std::vector<RunInfo> Store::unfolded() {
 void Store::keep_folded(const std::vector<FoldedRun>& runs) {
   Transaction transaction(database_);
   auto find = database_.prepare("SELECT number FROM run WHERE id = ?");
-  auto forget = database_.prepare("DELETE FROM past WHERE run = ?");
+  auto look = database_.prepare("SELECT number, program, body FROM past WHERE run = ?");
+  auto forget = database_.prepare("DELETE FROM past WHERE number = ?");
   auto insert = database_.prepare("INSERT INTO past(run, program, body) VALUES(?, ?, ?)");
   auto mark = database_.prepare("INSERT OR REPLACE INTO folded(run, changed) VALUES(?, ?)");
   for (const auto& [run, rows] : runs) {
@@ -38,8 +46,23 @@ void Store::keep_folded(const std::vector<FoldedRun>& runs) {
     find.bind(1, run.id);
     if (!find.step()) continue;  // removed meanwhile
     const std::int64_t number = find.integer(0);
-    forget.bind(1, number).run();
-    for (const auto& row : rows) insert.bind(1, number).bind(2, row.program).bind(3, row.body).run();
+    std::map<std::pair<std::string, std::string>, int> wanted;  // how many more of each
+    for (const auto& row : rows) ++wanted[{row.program, row.body}];
+    std::vector<std::int64_t> old;
+    look.reset();
+    for (look.bind(1, number); look.step();)
+      if (const auto same = wanted.find({look.text(1), look.text(2)});
+          same == wanted.end() || same->second == 0)
+        old.push_back(look.integer(0));
+      else
+        --same->second;
+    look.reset();
+    for (const auto row : old) forget.bind(1, row).run();
+    for (const auto& row : rows)
+      if (auto& more = wanted[{row.program, row.body}]; more > 0) {
+        --more;
+        insert.bind(1, number).bind(2, row.program).bind(3, row.body).run();
+      }
     mark.bind(1, number).bind(2, run.changed.value).run();
   }
   find.reset();

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "platform/temporary.h"
+#include "store/sqlite.h"
 #include "store/store.h"
 
 namespace tandem::store {
@@ -22,10 +23,17 @@ class PastTest : public testing::Test {
     journal->append(std::vector<control::Entry>{
         {entries + 1, {Seconds{at}, Woke{0}}, {{1, FinishJob{0, JobState::finished, ""}}}}});
   }
-  std::vector<std::string> unfolded() {
+  std::vector<std::string> unfolded(const std::string& program = "") {
     std::vector<std::string> ids;
-    for (const auto& run : store_.unfolded()) ids.push_back(run.id);
+    for (const auto& run : store_.unfolded(program)) ids.push_back(run.id);
     return ids;
+  }
+  std::vector<std::int64_t> numbers() {  // of the rows
+    Database database(folder_.path() / "store/tandem.db");
+    auto query = database.prepare("SELECT number FROM past ORDER BY number");
+    std::vector<std::int64_t> out;
+    while (query.step()) out.push_back(query.integer(0));
+    return out;
   }
 
   platform::TemporaryFolder folder_{"tandem-past"};
@@ -65,6 +73,36 @@ TEST_F(PastTest, WhatIsKeptOfARunGoesWithIt) {
   EXPECT_TRUE(store_.predictions().empty());
   store_.keep_folded({{run, {{"p", "late"}}}});  // it was removed while its journal was read
   EXPECT_TRUE(store_.past_programs().empty());
+}
+
+// A long journal takes seconds to fold, and a server's changes whenever a job ends.
+TEST_F(PastTest, AServersJournalIsFoldedAgainOnceEnoughIsNewInIt) {
+  const auto server = store_.create_run("serve", "main", "{}", Seconds{0});
+  end(server.id, 100);
+  store_.keep_folded({{store_.find(server.id), {{"known", "one"}}}});
+  end(server.id, 101);
+  EXPECT_EQ(unfolded("known"), Bodies{server.id}) << "it is young, its journal is short";
+  end(server.id, 100'000);
+  store_.keep_folded({{store_.find(server.id), {{"known", "one"}}}});
+  end(server.id, 100'030);
+  EXPECT_TRUE(unfolded("known").empty());
+  EXPECT_TRUE(unfolded("new").empty());
+  end(server.id, 100'061);
+  EXPECT_TRUE(unfolded("known").empty());
+  EXPECT_EQ(unfolded("new"), Bodies{server.id}) << "a job of it may have ended meanwhile";
+  end(server.id, 102'200);
+  EXPECT_EQ(unfolded("known"), Bodies{server.id}) << "two percent of its life";
+}
+
+TEST_F(PastTest, FoldingAgainWritesOnlyWhatIsNew) {
+  const auto run = ended("train", 2);
+  store_.keep_folded({{run, {{"p", "one"}, {"p", "two"}, {"p", "two"}, {"q", "one"}}}});
+  const auto kept = numbers();
+  store_.keep_folded({{run, {{"p", "one"}, {"p", "two"}, {"p", "three"}}}});
+  EXPECT_EQ(store_.past("p"), (Bodies{"one", "two", "three"}));
+  EXPECT_TRUE(store_.past("q").empty());
+  EXPECT_EQ(numbers()[0], kept[0]) << "the row that was there";
+  EXPECT_EQ(numbers()[1], kept[1]);
 }
 
 TEST_F(PastTest, JobsOfAServerHavePredictionsOfTheirOwn) {

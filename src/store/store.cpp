@@ -180,7 +180,8 @@ RunLock::~RunLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-Store::Store(const fs::path& folder) : folder_(prepared(folder)), database_(folder_ / "tandem.db") {
+Store::Store(const fs::path& folder, const std::atomic<bool>* stop)
+    : folder_(prepared(folder)), stop_(stop), database_(folder_ / "tandem.db") {
   migrate();
 }
 
@@ -291,7 +292,7 @@ std::unique_ptr<control::Journal> Store::journal(const std::string& run) {
   auto query = database_.prepare("SELECT number FROM run WHERE id = ?");
   query.bind(1, run);
   if (!query.step()) throw UserError("there is no run '" + run + "'");
-  return make_journal(folder_ / "tandem.db", query.integer(0));
+  return make_journal(folder_ / "tandem.db", query.integer(0), stop_);
 }
 
 std::vector<KnownWorkload> Store::knowledge(const std::string& machine, std::int64_t most) {

@@ -6,6 +6,7 @@
 // store; only the holder of a run's lock appends to its journal.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -80,7 +81,10 @@ class Store {
   // Creates the folder, for its owner alone, and brings an older store up to date. A folder that is there
   // keeps its mode; one that anybody may write is refused with a UserError. Throws SystemError with advice
   // when it cannot.
-  explicit Store(const std::filesystem::path& folder);
+  //
+  // `stop`, where given, ends what takes long: reading a journal through this store throws SystemError once
+  // it is true. It must outlive the store.
+  explicit Store(const std::filesystem::path& folder, const std::atomic<bool>* stop = nullptr);
 
   const std::filesystem::path& folder() const { return folder_; }
   // Says so when the folder lies on a network file system, where SQLite's locks cannot be trusted, or when
@@ -108,8 +112,14 @@ class Store {
 
   // Rows for advice (past.cpp). Folding a journal takes milliseconds and there may be thousands: each is
   // folded once, and again when the run was resumed and has ended anew.
-  std::vector<RunInfo> unfolded();                            // that have ended, oldest first
-  void keep_folded(const std::vector<FoldedRun>&);            // in one transaction
+  // Those that have ended and were not folded since, oldest first. A server's journal changes whenever a job
+  // ends and takes seconds once it is long, so a server that is older than kYoung counts only if much of its
+  // life (kStale) is not in its rows yet; or, where no row of `program` is known, if kUnknown is not.
+  static constexpr Seconds kYoung{600}, kUnknown{60};
+  static constexpr double kStale = 0.02;
+  std::vector<RunInfo> unfolded(const std::string& program = "");
+  // In one transaction, which writes only what is not there yet: others wait for it.
+  void keep_folded(const std::vector<FoldedRun>&);
   std::vector<std::string> past(const std::string& program);  // bodies, oldest first
   std::int64_t past_count(const std::string& program);        // how many that would be
   std::vector<std::string> past_programs();                   // by name
@@ -129,6 +139,7 @@ class Store {
   std::optional<std::string> others_who_write() const;
 
   std::filesystem::path folder_;
+  const std::atomic<bool>* stop_;
   Database database_;
 };
 

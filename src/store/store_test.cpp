@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "platform/temporary.h"
 #include "store/journal.h"
+#include "store/sqlite.h"
 
 namespace tandem::store {
 namespace {
@@ -48,6 +49,44 @@ TEST_F(StoreTest, WhatWasAppendedIsThereForTheNextProcess) {
   EXPECT_EQ(all_of(*store.journal(id)), some_entries());
   EXPECT_EQ(store.find(id).state, "failed");
   EXPECT_EQ(store.find(id).reason, "why");
+}
+
+TEST_F(StoreTest, ALongJournalIsReadInOrderAndAGapInItIsNoticed) {
+  auto store = open();
+  const auto id = store.create_run("train", "a", "{}", Seconds{1}).id;
+  const auto journal = store.journal(id);
+  std::vector<Entry> entries;
+  for (int i = 1; i <= 5000; ++i) entries.push_back({i, {Seconds{1.0 * i}, Woke{i}}, {}});
+  journal->append(entries);
+  EXPECT_EQ(all_of(*journal), entries);
+  std::int64_t seen = 0;
+  journal->replay_from(4001, [&](Entry&& entry) { EXPECT_EQ(entry.number, 4001 + seen++); });
+  EXPECT_EQ(seen, 1000);
+  Database(file()).execute("DELETE FROM journal WHERE number = 3000");
+  EXPECT_THROW(all_of(*journal), SystemError);
+  EXPECT_THROW(journal->replay([](Entry&& entry) {
+    if (entry.number == 2000) throw std::runtime_error("enough");
+  }),
+               std::runtime_error);
+}
+
+TEST_F(StoreTest, WhoStopsNeedNotWaitForTheEndOfAJournal) {
+  std::atomic<bool> stop = false;
+  open();
+  Store store(folder_.path() / "store", &stop);
+  const auto id = store.create_run("train", "a", "{}", Seconds{1}).id;
+  const auto journal = store.journal(id);
+  std::vector<Entry> entries;
+  for (int i = 1; i <= 50'000; ++i) entries.push_back({i, {Seconds{1.0 * i}, Woke{i}}, {}});
+  journal->append(entries);
+  EXPECT_EQ(all_of(*journal).size(), entries.size());
+  std::int64_t last = 0;
+  EXPECT_THROW(journal->replay([&](Entry&& entry) {
+    last = entry.number;
+    stop = last >= 1500;
+  }),
+               SystemError);
+  EXPECT_LT(last, 10'000);
 }
 
 TEST_F(StoreTest, ABatchIsThereWholeOrNotAtAll) {

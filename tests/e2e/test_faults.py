@@ -39,6 +39,19 @@ class BadSpecs(Case):
         done = self.tandem("train", spec, code=1)
         self.assertIn("4000 cores", done.stdout + done.stderr)
 
+    def test_a_refused_machine_lock_leaves_no_run_behind(self):
+        lock = self.folder / "lock"
+        lock.mkdir()
+        lock.chmod(0o777)  # anybody could take the lock away
+        spec = self.spec("kind: train\nprogram: {command: [\"true\"], plain: true}\n")
+        refused = self.tandem("train", spec, code=None)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn(str(lock), refused.stderr)
+        self.assertEqual(self.runs(), [])
+        lock.chmod(0o700)
+        self.tandem("train", spec)
+        self.assertEqual(len(self.runs()), 1)
+
     def test_no_such_file(self):
         self.assertIn("nowhere.yaml", self.tandem("train", self.folder / "nowhere.yaml", code=2).stderr)
 

@@ -203,27 +203,23 @@ void Connection::ask_owner() {
   const auto handle = [&hub = hub_, question = question_, answer] {
     if (question->claim()) answer(hub.service.handle(question->admitted));
   };
-  const auto prepare = [&hub = hub_, question = question_, answer, handle] {
-    if (question->claimed()) return;  // nobody waits for it any more
-    if (auto refused = hub.service.prepare(question->admitted)) {
-      if (question->claim()) answer(*std::move(refused));
-      return;
-    }
-    asio::post(hub.questions, handle);
-    hub.wake();
+  const auto refused = [&hub = hub_, question = question_, answer] {  // true: that was the answer
+    auto refusal = hub.service.prepare(question->admitted);
+    if (refusal && question->claim()) answer(*std::move(refusal));
+    return refusal.has_value();
   };
   const auto& route = *question_->admitted.route;
   if (hub_.has_readers && route.need == Need::read) {
     asio::post(hub_.reads, handle);
   } else if (hub_.has_readers && route.prepare) {
-    asio::post(hub_.reads, prepare);
+    asio::post(hub_.reads, [&hub = hub_, question = question_, refused, handle] {
+      if (question->claimed() || refused()) return;  // claimed: nobody waits for it any more
+      asio::post(hub.questions, handle);
+      hub.wake();
+    });
   } else {  // all of it is the owner's
-    asio::post(hub_.questions, [&hub = hub_, question = question_, answer, handle] {
-      if (auto refused = hub.service.prepare(question->admitted)) {
-        if (question->claim()) answer(*std::move(refused));
-      } else {
-        handle();
-      }
+    asio::post(hub_.questions, [refused, handle] {
+      if (!refused()) handle();
     });
     hub_.wake();
   }

@@ -179,9 +179,8 @@ TEST(Searchers, EndWhateverHappens) {
       World world = world_for(each, seed, points);
       int steps = 0;
       while (step(world, *searcher, points)) ASSERT_LT(++steps, 10'000);
-      using State = World::State;
-      EXPECT_TRUE(world.in_state(State::running).empty());
-      EXPECT_TRUE(world.in_state(State::held).empty());
+      EXPECT_TRUE(world.in_state(World::State::running).empty());
+      EXPECT_TRUE(world.in_state(World::State::held).empty());
       EXPECT_EQ(searcher->expected_trials(), static_cast<std::int64_t>(world.trials.size()));
       EXPECT_EQ(searcher->expected_epochs(), world.epochs);
       EXPECT_TRUE(each.spec.algorithm == "asha" || world.epochs <= at_most);

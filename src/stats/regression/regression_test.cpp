@@ -104,7 +104,7 @@ std::vector<std::string> names() {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryRegression, testing::ValuesIn(names()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& each) { return each.param; });
 
 TEST(Regression, LinearFindsAPlaneAndGoesBeyondIt) {
   std::vector<double> rows, targets;

@@ -13,7 +13,7 @@
 
 #include "control/loop.h"
 #include "measure/task_sensor.h"
-#include "place/engine/malleable.h"
+#include "place/engine/scheduler.h"
 #include "platform/temporary.h"
 #include "runtime/local/world.h"
 #include "store/store.h"
@@ -54,7 +54,7 @@ double tasks_a_second(bool measured) {
       {.run = run, .folder = store.run_folder(run), .sensor = measured ? &sensor : nullptr});
   std::vector<std::unique_ptr<Policy>> policies;
   policies.push_back(std::make_unique<ManyTasks>());
-  policies.push_back(std::make_unique<place::Malleable>());
+  policies.push_back(std::make_unique<place::Scheduler>(place::parse_policy("fifo:malleable"), 1));
   control::Loop loop({world, *journal, measured ? &sensor : nullptr, nullptr}, std::move(policies));
   loop.open();
   spec::TrainJob job;

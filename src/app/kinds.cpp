@@ -10,7 +10,6 @@
 #include "app/tune_results.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "place/engine/malleable.h"
 #include "place/engine/scheduler.h"
 #include "spec/parse.h"
 #include "tune/experiment.h"
@@ -29,6 +28,11 @@ std::unique_ptr<Policy> first_come() {
   return std::make_unique<place::Scheduler>(place::parse_policy("fifo"), 1);
 }
 
+// Who has the machine alone deals out all of it, at every report anew.
+std::unique_ptr<Policy> malleable() {
+  return std::make_unique<place::Scheduler>(place::parse_policy("fifo:malleable"), 1);
+}
+
 std::vector<Kind> built_in() {
   std::vector<Kind> out;
   out.push_back({.name = spec::kind_of(spec::TrainJob{}),
@@ -38,7 +42,7 @@ std::vector<Kind> built_in() {
                    return spec::require_train(text, file, known);
                  },
                  .controller = make<tune::TrainController>,
-                 .allocator = make<place::Malleable>,
+                 .allocator = malleable,
                  .results = train_json,
                  .progress = train_progress,
                  .model_task = [](const View&) { return std::optional<TaskId>(0); }});
@@ -49,7 +53,7 @@ std::vector<Kind> built_in() {
                    return spec::require_tune(text, file, known);
                  },
                  .controller = make<tune::TuneController>,
-                 .allocator = make<place::Malleable>,
+                 .allocator = malleable,
                  .results = tune_json,
                  .progress = tune_progress,
                  .model_task = best_trial,

@@ -113,6 +113,7 @@ void add_serve(CLI::App& app, Action& action) {
       ->capture_default_str();
   std::string policies;
   for (const auto& entry : place::policies()) policies += "\n  " + entry.name + ": " + entry.description;
+  policies += "\nwith :" + place::malleable_option().name + ", " + place::malleable_option().meaning;
   command->add_option("--policy", setup.policy, "who runs next, and where:" + policies)
       ->type_name("NAME[:OPTION=VALUE...]")
       ->capture_default_str();

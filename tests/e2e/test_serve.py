@@ -8,7 +8,7 @@ import socket
 import stat
 
 from e2e.harness import SPEAKER
-from e2e.serving import ServerCase
+from e2e.serving import NODES, ServerCase
 
 
 class Serve(ServerCase):
@@ -69,6 +69,34 @@ class Serve(ServerCase):
         run = next(run["id"] for run in self.runs() if run["kind"] == "serve")
         refused = [entry for entry in self.journal(run) if entry["event"]["is"] == "DecisionRefused"]
         self.assertEqual(refused, [])
+
+    def test_trials_on_two_nodes_get_more_cores_as_others_end_and_go_on_after_a_kill(self):
+        nodes = self.spec(NODES.replace("quick: 1, thrifty: 2", "quick: 1, thrifty: 1"), "two.yaml")
+        arguments = ("--nodes", nodes, "--no-port", "--policy", "fifo:malleable")
+        server = self.serve(*arguments)
+        command = json.dumps([SPEAKER, "--sleep-ms", "60"])
+        tune = self.submit(f"kind: tune\nprogram: {{command: {command}}}\nhyper: {{x: {{range: [0, 1]}}}}\n"
+                           "search: {algorithm: random, trials: 5, max_epochs: 8}\nobjective: {maximise: value}\n"
+                           "system: {cores: {choice: [1, 2]}, memory: 64MiB}\n")
+        self.until(lambda: any(task["epochs"] for task in self.job(tune)["tasks"]))
+        server.kill()
+        server.wait()
+        self.serve(*arguments)
+        over = self.until_over(tune)
+        self.assertEqual(over["state"], "finished", over)
+        result = self.ask("GET", f"/v1/jobs/{tune}/result")[1]
+        self.assertEqual([trial["epochs"] for trial in result["trials"]], [8] * 5)
+        run = next(run["id"] for run in self.runs() if run["kind"] == "serve")
+        had, grown = {}, set()  # cores and node of each task's newest start
+        for entry in self.journal(run):
+            for decision in entry["decisions"]:
+                if decision["is"] == "Start":
+                    had[decision["task"]] = decision["granted"]["cores"], decision["node"]
+                if decision["is"] == "Resize" and decision["granted"]["cores"] > had[decision["task"]][0]:
+                    grown.add(had[decision["task"]][1])
+        self.assertEqual({node for _, node in had.values()}, {0, 1})
+        self.assertTrue(grown, "nobody got more cores than it was started with")
+        self.assertIn("same", self.tandem("show", run, "--verify").stdout)
 
     def test_waiting_is_explained_and_cancelling_works(self):
         self.serve("--nodes", self.nodes, "--no-port", "--policy", "first-fit")

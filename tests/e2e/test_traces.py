@@ -96,6 +96,8 @@ class Traces(Case):
                 (["--trace", self.trace, "--cluster", self.cluster, "--policy", "fifoo"], "did you mean 'fifo'"),
                 (["--trace", self.trace, "--cluster", self.cluster, "--policy", "fifo,fifo"], "twice"),
                 (["--trace", self.trace, "--cluster", self.cluster, "--checkpoint", "soon"], "10min"),
+                (["--trace", self.trace, "--cluster", self.cluster, "--policy", "fifo:malleable"], "has one size"),
+                (["--trace", self.trace, "--cluster", self.cluster, "--policy", "backfill:malleable"], "cannot be malleable"),
                 (["--trace", "nosuch.swf", "--cluster", self.cluster], "nosuch.swf"),
                 (["--trace", self.trace, "--nodes", self.trace], "no nodes"),
                 (["--trace", self.cluster, "--cluster", self.cluster], "format"),

@@ -6,7 +6,7 @@
 
 #include "control/loop.h"
 #include "control/memory_journal.h"
-#include "place/engine/malleable.h"
+#include "place/engine/scheduler.h"
 #include "search/pareto.h"
 #include "tests/tuning/toy_world.h"
 #include "tune/fixed_default.h"
@@ -23,7 +23,7 @@ std::vector<std::unique_ptr<Policy>> policies() {
   std::vector<std::unique_ptr<Policy>> out;
   out.push_back(std::make_unique<tune::TrainController>());
   out.push_back(std::make_unique<tune::TuneController>());
-  out.push_back(std::make_unique<place::Malleable>());
+  out.push_back(std::make_unique<place::Scheduler>(place::parse_policy("fifo:malleable"), 1));
   return out;
 }
 

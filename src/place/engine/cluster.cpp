@@ -30,7 +30,8 @@ Amount amount_of(const Resources& resources) {
 }
 
 Amount held_by(const TaskView& task) {
-  return {task.cores_held * std::int64_t{1000}, task.memory_held, task.gpus_held, 0};
+  return {task.cores_held * std::int64_t{1000}, task.memory_held,
+          task.granted.gpu_memory == 0 ? task.gpus_held : 0, 0};
 }
 
 // On a cluster GPUs are whole: nobody shares one yet (gpu_memory).
@@ -44,10 +45,26 @@ Resources wanted_of(const TaskView& task) {
   return wanted;
 }
 
-TaskRequirements requirements_of(const View& view, const TaskView& task) {
+// Of GPUs that it would share one is enough: how many places they have is seen when it is put there.
+Resources least_of(const TaskView& task) {
+  if (task.options.empty()) return task.wanted;
+  Resources out = task.options.front().resources;
+  for (const auto& [resources, seconds] : task.options) {
+    out.cores = std::min(out.cores, resources.cores);
+    out.memory = std::min(out.memory, resources.memory);
+    out.gpus = std::min(out.gpus, resources.gpu_memory > 0 ? std::min(resources.gpus, 1) : resources.gpus);
+  }
+  return out;
+}
+
+TaskRequirements requirements_of(const View& view, const TaskView& task, const Resources& asked) {
   const auto& place = view.jobs[static_cast<std::size_t>(task.job)].base().place;
-  return {amount_of(wanted_of(task)), task.nodes_wanted, place.architecture,
-          place.accelerator,          place.labels,      task.nodes_wanted > 1};
+  return {amount_of(asked),  task.nodes_wanted, place.architecture,
+          place.accelerator, place.labels,      task.nodes_wanted > 1};
+}
+
+TaskRequirements requirements_of(const View& view, const TaskView& task) {
+  return requirements_of(view, task, wanted_of(task));
 }
 
 bool Cluster::is_still(const NodeView& node) const {

@@ -46,9 +46,13 @@ Cluster empty_cluster_of(const View&);  // as if nothing ran and every node were
 bool ran_whole(const JobView&, const TaskView&);
 
 Amount amount_of(const Resources&);
-Amount held_by(const TaskView&);  // on each of its nodes
+Amount held_by(const TaskView&);  // on each of its nodes; of GPUs those that are its own
 // What a task that waits asks for: the thriftiest of its options where it has several.
 Resources wanted_of(const TaskView&);
+// The least of everything that any of its options asks for: where there is less, none of them has room.
+Resources least_of(const TaskView&);
+// `asked`: on each of its nodes.
+TaskRequirements requirements_of(const View&, const TaskView&, const Resources& asked);
 TaskRequirements requirements_of(const View&, const TaskView&);
 
 }  // namespace tandem::place

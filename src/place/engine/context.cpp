@@ -68,6 +68,16 @@ double PlacementContext::order_key(TaskId id, std::span<const std::uint32_t> typ
   return policy_.order->key(facts);
 }
 
+// Where tasks are resized they ask again at every report; a job then says by its requests' priorities who of
+// its own goes first.
+double PlacementContext::second_key(TaskId id) const {
+  return policy_.malleable ? -1.0 * task(id).priority : task(id).requested_at.value;
+}
+
+Resources PlacementContext::asked_of(TaskId id) const {
+  return policy_.malleable && task(id).nodes_wanted == 1 ? least_of(task(id)) : wanted_of(task(id));
+}
+
 double PlacementContext::left(TaskId id) const {
   const auto& t = task(id);
   const double begun = t.state == TaskState::starting ? view_->now.value : t.started_at.value;

@@ -43,8 +43,12 @@ class PlacementContext {
   double seconds(TaskId id, std::uint32_t type) const {
     return experience_.expect(*view_, task(id), cluster_, type).seconds;
   }
-  // By which the queue is ordered.
+  // By which the queue is ordered, and among equals.
   double order_key(TaskId, std::span<const std::uint32_t> types) const;
+  double second_key(TaskId) const;
+  // What it asks of its machines. Where the policy is malleable, one of its options is enough.
+  Resources asked_of(TaskId) const;
+  TaskRequirements needs_of(TaskId id) const { return requirements_of(*view_, task(id), asked_of(id)); }
   // Seconds until it ends, as expected.
   double left(TaskId) const;
   // What infrastructure-aware placement says of each node; the catalogue is made once.

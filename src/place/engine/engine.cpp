@@ -37,6 +37,7 @@ std::uint32_t Engine::add_line(std::uint32_t shape) {
 void Engine::reset() {
   forget_lines();
   tasks_.clear(), kept_.clear(), stopping_on_.clear(), held_.clear(), lower_.clear(), ends_.clear();
+  on_node_.clear(), changed_.clear();
   waiting_ = stopping_ = 0;
 }
 
@@ -113,12 +114,13 @@ void Engine::wait_no_more(std::uint32_t task) {
 
 void Engine::changed(std::uint32_t type, std::uint32_t node) {
   if (soon_) soon_stale_.insert({type, node});
+  if (policy_.malleable) changed_.insert({type, node});
 }
 
 // Room came free on a node: shapes that it may do for are looked at again.
 void Engine::freed(std::uint32_t type, std::uint32_t node) {
   changed(type, node);
-  if (type >= shapes_of_type_.size()) return;
+  if (policy_.malleable || type >= shapes_of_type_.size()) return;
   for (const auto number : shapes_of_type_[type]) {
     Shape& shape = shapes_[number];
     if (shape.heads.empty() || shape.may_fit(type)) continue;
@@ -141,15 +143,22 @@ void Engine::open_above(int priority, std::uint32_t type) {
   }
 }
 
+// Who is on a node that is down still has what it has there.
+bool Engine::take_up_or_down(const Amount& part, const Placed& place) {
+  Pool& pool = pools_[place.type];
+  const bool up = pool.is_up(place.share.node);
+  if (!up) pool.set_up(place.share.node, true);
+  const bool taken = pool.take_there(part, {&place.share, 1});
+  if (!up) pool.set_up(place.share.node, false);
+  return taken;
+}
+
 bool Engine::occupy(const Holding& holding) {
   if (holding.part == Amount{}) return true;
   bool all = true;
-  for (const auto& [type, share] : holding.places) {
-    const bool up = pools_[type].is_up(share.node);
-    if (!up) pools_[type].set_up(share.node, true);
-    all = pools_[type].take_there(holding.part, {&share, 1}) && all;
-    if (!up) pools_[type].set_up(share.node, false);
-    changed(type, share.node);
+  for (const auto& place : holding.places) {
+    all = take_up_or_down(holding.part, place) && all;
+    changed(place.type, place.share.node);
   }
   return all;
 }
@@ -177,6 +186,9 @@ void Engine::index(std::uint32_t task) {
     }
   }
   if (policy_.backfill) note_ends(task, true);
+  if (!policy_.malleable) return;
+  for (const auto& [type, share] : h.places)
+    on_node_[{type, share.node}].insert(task), changed(type, share.node);
 }
 
 void Engine::unindex(std::uint32_t task) {
@@ -201,6 +213,12 @@ void Engine::unindex(std::uint32_t task) {
     }
   }
   if (policy_.backfill) note_ends(task, false);
+  if (!policy_.malleable) return;
+  for (const auto& [type, share] : h.places) {
+    const auto found = on_node_.find({type, share.node});
+    if (found != on_node_.end() && (found->second.erase(task), found->second.empty())) on_node_.erase(found);
+    changed(type, share.node);
+  }
 }
 
 const Engine::Holding* Engine::holding(std::uint32_t task) const {
@@ -235,8 +253,7 @@ bool Engine::change_part(std::uint32_t task, const Amount& part) {
   Amount more = part;
   more.milli_cores -= h.part.milli_cores, more.memory -= h.part.memory, more.gpus -= h.part.gpus;
   for (std::size_t i = 0; i < h.places.size(); ++i) {
-    const auto& [type, share] = h.places[i];
-    if (pools_[type].take_there(more, {&share, 1})) continue;
+    if (take_up_or_down(more, h.places[i])) continue;
     while (i-- > 0) pools_[h.places[i].type].give_back(more, h.places[i].share);
     return false;
   }
@@ -429,6 +446,33 @@ void Engine::begin(std::uint32_t task, std::vector<Placed> places, bool taken) {
     occupy(t.holding);
   index(task);
   host_.start(task, t.holding.places);
+}
+
+std::optional<Engine::Key> Engine::first() const {
+  return heads_.empty() ? std::nullopt : std::optional(heads_.begin()->first);
+}
+
+bool Engine::start_first(double now) {
+  now_ = now;
+  ++round_;
+  looked_ahead_ = false;
+  open_anywhere(lines_[heads_.begin()->second].shape);
+  return place(heads_.begin()->first.task) == Outcome::started;
+}
+
+const std::set<std::uint32_t>& Engine::on_node(const NodeKey& node) const {
+  static const std::set<std::uint32_t> nobody;
+  const auto found = on_node_.find(node);
+  return found == on_node_.end() ? nobody : found->second;
+}
+
+std::vector<std::uint32_t> Engine::some_held(std::uint32_t type) const {
+  constexpr std::size_t kMost = 64;
+  std::vector<std::uint32_t> out;
+  if (const auto found = held_.find(type); found != held_.end())
+    for (auto key = found->second.begin(); key != found->second.end() && out.size() < kMost; ++key)
+      out.push_back(static_cast<std::uint32_t>(-key->task));
+  return out;
 }
 
 void Engine::keep_for_round(std::uint32_t type, const Amount& part, std::vector<Share> shares) {

@@ -71,6 +71,13 @@ class EngineHost {
 
 class Engine {
  public:
+  // A place in the queue: by the policy's key, then by a second one of the host's.
+  struct Key {
+    double key = 0, asked = 0;
+    std::uint32_t task = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+  using NodeKey = std::pair<std::uint32_t, std::uint32_t>;  // type, node
   enum class Standing : std::uint8_t { runs, held, stopping };
   // A task that has a process, or is about to.
   struct Holding {
@@ -116,6 +123,16 @@ class Engine {
 
   // One round.
   void serve(double now);
+
+  // For a policy that is malleable (live_malleable.cpp), in place of `serve`: who is first of those that
+  // wait; starts the first as it is, if there is room; who holds something of a node, by number; some who
+  // are held on nodes of a type; and nodes on which something has changed since this was asked last.
+  std::optional<Key> first() const;
+  bool start_first(double now);
+  const std::set<std::uint32_t>& on_node(const NodeKey&) const;
+  std::vector<std::uint32_t> some_held(std::uint32_t type) const;
+  std::set<NodeKey> take_changed() { return std::exchange(changed_, {}); }
+
   // HEATS: where the task should move; the room is kept for it until `end_round`, unless the host takes it.
   struct Move {
     std::uint32_t type = 0;
@@ -135,11 +152,6 @@ class Engine {
 
  private:
   enum class Outcome : std::uint8_t { started, no_room, not_allowed };
-  struct Key {
-    double key = 0, asked = 0;
-    std::uint32_t task = 0;
-    auto operator<=>(const Key&) const = default;
-  };
   using Head = std::pair<Key, std::uint32_t>;  // a line, by its first
   struct Shape {
     enum Room : std::uint8_t { not_allowed, none, maybe };  // of a type: `none` until some comes free
@@ -174,7 +186,6 @@ class Engine {
     auto operator<=>(const GoesKey&) const = default;
   };
   using Goers = std::map<std::uint32_t, std::set<GoesKey>>;  // by type
-  using NodeKey = std::pair<std::uint32_t, std::uint32_t>;   // type, node
 
   void open(std::uint32_t shape);
   void open_anywhere(std::uint32_t shape);
@@ -182,6 +193,7 @@ class Engine {
   void freed(std::uint32_t type, std::uint32_t node);
   void changed(std::uint32_t type, std::uint32_t node);
   void open_above(int priority, std::uint32_t type);
+  bool take_up_or_down(const Amount& part, const Placed&);
   bool occupy(const Holding&);
   void give_back(const Holding&);
   void index(std::uint32_t task);
@@ -263,6 +275,9 @@ class Engine {
   std::size_t stopping_ = 0;
   Goers held_, lower_;
   std::vector<std::uint32_t> goes_for_;  // types, kept to avoid allocations
+  // Where the policy is malleable.
+  std::map<NodeKey, std::set<std::uint32_t>> on_node_;
+  std::set<NodeKey> changed_;
 
   struct EndsOfType {
     std::set<Ends> running{};    // by the time they end

@@ -19,6 +19,10 @@ bool Live::reschedules() const {
 std::vector<DecisionBody> Live::decide(const Event& event) {
   out_.clear();
   for (const TaskId id : unwanted_) out_.push_back(stop_of_unwanted(*view_, task(id)));
+  if (policy_.malleable) {
+    resize_and_serve();
+    return std::move(out_);
+  }
   if (view_->waiting.empty() && !(reschedules() && !view_->holding.empty())) return std::move(out_);
   forget_observed();
   go_on();
@@ -58,15 +62,19 @@ Lasts Live::lasts(std::uint32_t number, std::uint32_t type, std::span<const Shar
 // The one place where a start is decided, with all that it rests on at hand.
 void Live::start(std::uint32_t number, std::span<const Placed> places) {
   const auto id = static_cast<TaskId>(number);
+  out_.push_back(start_of(id, places, wanted_of(task(id))));
+}
+
+Start Live::start_of(TaskId id, std::span<const Placed> places, const Resources& granted) {
   const auto node = [&](const Placed& place) { return cluster_.nodes[place.type][place.share.node]; };
-  Start start{id, task(id).attempt + 1, node(places.front()), wanted_of(task(id)), drop_of(id)};
+  Start start{id, task(id).attempt + 1, node(places.front()), granted, drop_of(id)};
   for (const auto& place : places.subspan(1)) start.more.push_back(node(place));
   start.reason = reason(id, places.front());
   if (catalogue_)
     for (const auto& place : places)
       put_there(*catalogue_, cluster_, view_->nodes[static_cast<std::size_t>(node(place))],
                 demands_of(*view_, task(id)));
-  out_.push_back(std::move(start));
+  return start;
 }
 
 void Live::stop(std::uint32_t number, const StopCause& cause) {
@@ -114,11 +122,17 @@ void Live::go_on() {
     part.milli_cores = std::max(part.milli_cores, t.granted.cores * std::int64_t{1000});
     return engine_.change_part(static_cast<std::uint32_t>(t.id), part);
   };
+  const auto is_down = [&](const TaskView& t) {
+    bool down = false;
+    t.each_node(
+        [&](NodeId node) { down |= view_->nodes[static_cast<std::size_t>(node)].capacity.cores == 0; });
+    return down;
+  };
   for (const TaskId id : answering_)
     if (!task(id).parked) take_cores(task(id));
   for (const TaskId id : answering_) {
     const auto& t = task(id);
-    if (t.parked && !take_cores(t)) continue;
+    if (t.parked && (is_down(t) || !take_cores(t))) continue;
     if (const Resources next = goes_on_with(t); t.parked || !(next == t.granted))
       out_.push_back(Resize{id, t.attempt, next});
     out_.push_back(Continue{id, t.attempt, t.reported()});

@@ -29,6 +29,8 @@ class Live final : public PlacementContext, public EngineHost {
   std::string check();
   // It did not see what happened, or something else was learnt: all is made anew when it follows again.
   void lose_track() { exact_ = false; }
+  // Nodes that rounds of a malleable policy looked at so far. For tests.
+  std::uint64_t nodes_looked_at() const { return nodes_looked_at_; }
 
  private:
   // Tasks alike in all that placing them rests on.
@@ -68,6 +70,12 @@ class Live final : public PlacementContext, public EngineHost {
   // Deciding
   void go_on();  // those that reported and are asked for again
   Resources goes_on_with(const TaskView&) const;
+  Start start_of(TaskId, std::span<const Placed>, const Resources& granted);
+  // Where the policy is malleable (live_malleable.cpp): a round of its own in place of the engine's.
+  class MalleableRound;
+  void resize_and_serve();
+  bool resizes(const TaskView& t) const { return policy_.malleable && t.nodes_wanted == 1; }
+  bool is_one_machine() const { return view_->nodes.size() == 1; }
   double drop_of(TaskId) const;
   // Why it starts there (live_reason.cpp).
   PlacementReason reason(TaskId, const Placed&);
@@ -93,7 +101,10 @@ class Live final : public PlacementContext, public EngineHost {
     std::set<TaskId> tasks{};
   };
   std::map<std::string, Family> families_;
-  std::set<TaskId> unwanted_, answering_;  // have a process: to be stopped; wait for their answer
+  std::set<TaskId> unwanted_, answering_;   // have a process: to be stopped; wait for their answer
+  std::set<TaskId> refused_;                // their jobs can never run here
+  std::optional<Engine::NodeKey> awaited_;  // by the first that found no room, where the policy is malleable
+  std::uint64_t nodes_looked_at_ = 0;
   std::vector<std::uint32_t> ranked_;
   // Of a policy that chooses nodes: the best few of those that the task asked last could be put on.
   std::vector<std::pair<NodeId, Judgement>> chosen_from_;

@@ -39,7 +39,8 @@ void Live::make_anew() {
   own_ = empty_cluster_of(*view_);
   engine_.reset();
   lines_.clear(), by_key_.clear(), shapes_.clear(), line_of_task_.clear();
-  unwanted_.clear(), answering_.clear(), families_.clear();
+  unwanted_.clear(), answering_.clear(), refused_.clear(), families_.clear();
+  awaited_.reset();
   forget_types();
   ++version_;
   exact_ = true;
@@ -95,14 +96,19 @@ void Live::follow_task(TaskId id) {
     unwanted_.insert(id);
   else
     unwanted_.erase(id);
-  if (t.alive && waits && !unwanted)
+  if (t.alive && waits && !unwanted && !resizes(t))
     answering_.insert(id);
   else
     answering_.erase(id);
+  const bool refused = waits && !unwanted && policy_.malleable && t.nodes_wanted > 1 && is_one_machine();
+  if (refused)
+    refused_.insert(id);
+  else
+    refused_.erase(id);
   note_family(id, t.alive || (waits && !unwanted));
-  if (!waits || t.alive || unwanted) return engine_.wait_no_more(number);
+  if (!waits || t.alive || unwanted || refused) return engine_.wait_no_more(number);
   const auto line = find_line(id).number;
-  engine_.wait(number, line, order_key(id, engine_.types_of_line(line)), t.requested_at.value, priority(id));
+  engine_.wait(number, line, order_key(id, engine_.types_of_line(line)), second_key(id), priority(id));
 }
 
 void Live::forget_task(TaskId id) {
@@ -110,7 +116,7 @@ void Live::forget_task(TaskId id) {
   if (!engine_.waits(number) && !engine_.holding(number)) return;
   engine_.release(number);
   engine_.wait_no_more(number);
-  unwanted_.erase(id), answering_.erase(id);
+  unwanted_.erase(id), answering_.erase(id), refused_.erase(id);
   for (auto& [name, family] : families_) family.tasks.erase(id);
 }
 
@@ -144,7 +150,7 @@ void Live::forget_lines() {
 Live::Line& Live::find_line(TaskId id) {
   const auto& t = task(id);
   const auto& place = job(id).base().place;
-  const Resources asked = wanted_of(t);
+  const Resources asked = asked_of(id);
   // What room it asks for; then what it does with it.
   LineKey key{asked.cores,
               asked.memory,
@@ -176,7 +182,7 @@ Live::Line& Live::find_line(TaskId id) {
   line_of_task_[number] = found->second;
   if (!fresh) return lines_[found->second];
   Line& line = lines_.emplace_back();
-  line.needs = requirements_of(*view_, t);
+  line.needs = needs_of(id);
   const auto [shape, fresh_shape] = shapes_.try_emplace(shape_key, 0);
   if (fresh_shape)
     shape->second = engine_.add_shape(line.needs, ranking_for(0).allowed(line.needs, all_types_));

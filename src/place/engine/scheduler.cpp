@@ -62,6 +62,10 @@ bool Scheduler::restore(const std::string& bytes) {
   }
 }
 
+std::uint64_t Scheduler::nodes_looked_at() const {
+  return live_->nodes_looked_at();
+}
+
 std::string Scheduler::check(const View& view) {
   live_->follow(view, nullptr);
   return live_->check();

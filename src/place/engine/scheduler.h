@@ -1,4 +1,4 @@
-// The allocator of a cluster: the only one who starts, moves and stops tasks where many jobs share nodes.
+// The allocator: the only one who starts, resizes, moves and stops tasks, of one run or of many jobs.
 //
 // It is the control loop's host of the placement engine (engine.h, by live.h), as sim/trace/replay.h is the
 // trace level's: the same queue order, filters, weighers, backfill, preemption and moves, on nodes that join,
@@ -19,6 +19,27 @@
 //   5. HEATS, every x seconds while nobody waits: a running task that would be better off elsewhere, its
 //      move included, is stopped and starts there. Its program goes on from its checkpoint; a plain one
 //      starts over, and that is part of what the move costs.
+//   6. malleable policies (live_malleable.cpp) deal cores out again whenever a task reports, so that all that
+//      is asked for ends soonest. A Request may leave open what it is run with: its options are
+//      configurations with the time an epoch takes in each. Assumes that every program can be resized at an
+//      epoch's end, and only then; that memory does not change speed.
+//      a. those that wait are served in the policy's order, then by the priority of their requests, then by
+//         id: to be started, or to go on where their process is. The first to be started that finds no room
+//         lets nobody start after it; a node is kept for it (where the held can make room, or with most free
+//         cores): who reports there and comes after it waits too, unless it is memory that is short. One that
+//         cannot go on where it is blocks its node in the same way;
+//      b. while somebody finds no room, each on the types it may use gets its thriftiest option: the least
+//         core-seconds an epoch, or a smaller one that fits;
+//      c. otherwise all who run or waited on the node are dealt a share of it: first the thriftiest option
+//         each, then, one step at a time, whoever would end last gets more, as long as that makes it end
+//         sooner. A task that waited gets its share as far as cores are free now; who runs keeps what it has
+//         until it reports, and what it might want then is lent to those whose epochs will end before;
+//      d. a task that reported and gets nothing is held: its cores are free, its memory is not. Where held
+//         memory is in the way of the first that waits for a node, or too many are held on it, the longest
+//         waiting task there that its controller holds, of the lowest priority, is stopped; it will go on
+//         from its checkpoint;
+//      e. tasks of several nodes start and go on as they are. Where there is but one machine their jobs fail
+//         at once, and say why.
 // `to-the-end`: as all who wait are tried in each round, who finds no room is behind those that did already.
 // State beside the view: what was learnt of run times (experience.h) and of classes of jobs (infra_live.h),
 // and an index of the view, which follows it by what changed.
@@ -89,6 +110,7 @@ class Scheduler final : public tandem::Policy {
   // Whether the index is what it would be if it were made anew of the view; what differs, otherwise. For
   // tests.
   std::string check(const View&);
+  std::uint64_t nodes_looked_at() const;  // by a malleable policy, so far. For tests
 
  private:
   place::Policy policy_;

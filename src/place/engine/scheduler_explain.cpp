@@ -40,10 +40,10 @@ std::vector<TaskId> Explainer::in_order() {
   std::vector<Key> keys;
   for (const TaskId id : view_->waiting) {
     const auto& t = task(id);
-    if (t.alive || wanted_no_more(*view_, t)) continue;
-    const auto types = policy_.order->by_time ? ranking(id).allowed(requirements_of(*view_, t), all_types_)
-                                              : std::vector<std::uint32_t>{};
-    keys.emplace_back(order_key(id, types), t.requested_at.value, id);
+    if ((t.alive && !policy_.malleable) || wanted_no_more(*view_, t)) continue;
+    const auto types =
+        policy_.order->by_time ? ranking(id).allowed(needs_of(id), all_types_) : std::vector<std::uint32_t>{};
+    keys.emplace_back(order_key(id, types), second_key(id), id);
   }
   std::sort(keys.begin(), keys.end());
   std::vector<TaskId> out;
@@ -139,7 +139,7 @@ Explanation Explainer::explain(TaskId id) {
   Explanation out;
   out.policy = policy_.name;
   if (policy_.heats) out.energy_weight = weight(id);
-  const auto needs = requirements_of(*view_, task(id));
+  const auto needs = needs_of(id);
   out.types = policy_.infra ? consider_nodes(id, needs) : consider_types(id, needs);
   const auto line = in_order();
   const auto place = std::find(line.begin(), line.end(), id);
@@ -159,12 +159,23 @@ void Explainer::conclude(TaskId id, Explanation& out) {
   out.verdict = can    ? "there is room for it; it is behind others, or starts with the next event"
                 : full ? "no machine that it may use has room now"
                        : "no node is fit for it now; it waits until one is seen to be";
+  if (policy_.malleable) return conclude_malleable(id, out);
   looked_too_far_ = out.ahead >= kMostTries;
   if ((can || full) && !looked_too_far_) out.expected_start = expected_start(id);
   out.start_note = out.expected_start ? "from the run times expected of those before it"
                    : looked_too_far_  ? "too many are before it to tell when"
                    : can || full      ? "the run time of somebody before it is not known (place.takes)"
                                       : "what others do on the nodes is not known before it is seen";
+}
+
+void Explainer::conclude_malleable(TaskId id, Explanation& out) {
+  const auto& t = task(id);
+  if (t.alive)
+    out.verdict = fmt::format("it is held on {}, where its memory is, until cores come free there",
+                              view_->nodes[static_cast<std::size_t>(t.node)].name);
+  else if (out.ahead > 0)
+    out.verdict = "those before it are served first; the first that finds no room lets nobody pass";
+  out.start_note = "tasks get more or fewer cores whenever they report, so nobody can tell when";
 }
 
 std::optional<Seconds> Explainer::expected_start(TaskId id) {

@@ -16,13 +16,14 @@ class Explainer final : public PlacementContext {
   Explanation explain(TaskId);
 
  private:
-  // Of those that wait without a process: in the order they are tried.
+  // Of those that wait, without a process unless the policy is malleable: in the order they are tried.
   std::vector<TaskId> in_order();
   std::vector<std::uint32_t> all_ranked(TaskId, const TaskRequirements&);
   std::vector<Consideration> consider_types(TaskId, const TaskRequirements&);
   std::vector<Consideration> consider_nodes(TaskId, const TaskRequirements&);
   std::string shortage(const TaskRequirements&, std::uint32_t type) const;
   void conclude(TaskId, Explanation&);
+  void conclude_malleable(TaskId, Explanation&);
   std::optional<Seconds> expected_start(TaskId);
 
   static constexpr int kMostTries = 500;  // beyond, an answer would take long and say little

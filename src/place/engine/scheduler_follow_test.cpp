@@ -19,7 +19,8 @@ class Storm {
  public:
   Storm(const std::string& policy, std::uint64_t seed)
       : random_(seed, 77),
-        scheduler_(parse_policy(policy), 1),
+        policy_(parse_policy(policy)),
+        scheduler_(policy_, 1),
         name_(policy + " seed " + std::to_string(seed)) {
     const int types = 1 + static_cast<int>(random_.below(3));
     for (int type = 0; type < types; ++type) {
@@ -43,7 +44,7 @@ class Storm {
       something();
     }
   }
-  int starts = 0, stops = 0;
+  int starts = 0, stops = 0, resizes = 0;
 
  private:
   TaskId pick(const std::function<bool(const TaskView&)>& good) {
@@ -61,12 +62,12 @@ class Storm {
       const auto id = pick([](const auto& t) { return t.state == TaskState::starting; });
       if (id >= 0) return happens(TaskStarted{id, at(id).attempt, start_of(id), 0, 0, {}});
     }
-    if (what < 15) {
+    if (what < 15 && !(policy_.malleable && random_.below(2) == 0)) {
       const auto id =
           pick([](const auto& t) { return t.state == TaskState::running || t.state == TaskState::stopping; });
       if (id >= 0) return ends(id);
     }
-    if (what == 15) {
+    if (what < 16) {
       const auto id = pick([](const auto& t) { return t.state == TaskState::running; });
       if (id >= 0) return reports(id);
     }
@@ -131,6 +132,7 @@ class Storm {
       for (int i = 0; i < tasks; ++i) {
         Request request{static_cast<TaskId>(view_.tasks.size()), id, job.system};
         request.nodes = job.nodes;
+        leave_open(request);
         decide(request);
       }
     };
@@ -139,7 +141,18 @@ class Storm {
   void ask(TaskId id) {
     Request request{id, at(id).job, at(id).wanted};
     request.nodes = at(id).nodes_wanted;
+    leave_open(request);
     decide(request);
+  }
+  void leave_open(Request& request) {
+    if (!policy_.malleable || request.nodes > 1 || random_.below(5) == 0) return;
+    const double serial = random_.uniform();
+    for (int cores = 1; cores <= 8; cores *= 2) {
+      Resources size = request.wanted;
+      size.cores = cores;
+      request.options.push_back({size, 3 * (serial + (1 - serial) / cores)});
+    }
+    request.epochs_left = static_cast<std::int64_t>(1 + random_.below(9));
   }
   void ends(TaskId id) {
     after_ = [this, id, again = at(id).evicted] {
@@ -165,16 +178,28 @@ class Storm {
     const Event event{Seconds{now_}, std::move(body)};
     view_.apply(event);
     if (after_) std::exchange(after_, nullptr)();
+    const auto anew = policy_.malleable ? decided_anew(event) : std::vector<DecisionBody>{};
     const auto now = scheduler_.step(view_, event);
+    if (policy_.malleable && now != anew)
+      ADD_FAILURE() << name_ << " event " << view_.events << " is decided otherwise";
     for (const auto& made : now) {
       starts += std::holds_alternative<Start>(made), stops += std::holds_alternative<Stop>(made);
+      resizes += std::holds_alternative<Resize>(made);
       decide(made);
     }
     const auto differs = scheduler_.check(view_);
     if (!differs.empty()) ADD_FAILURE() << name_ << " event " << view_.events << ": " << differs;
   }
 
+  // By one that knows no more than the view, and so looks at every node.
+  std::vector<DecisionBody> decided_anew(const Event& event) const {
+    Scheduler other(policy_, 1);
+    other.restore(*scheduler_.save(view_));
+    return other.step(view_, event);
+  }
+
   Random random_;
+  place::Policy policy_;
   Scheduler scheduler_;
   std::string name_;
   View view_;
@@ -184,17 +209,23 @@ class Storm {
 
 // What the scheduler keeps from event to event is what it would make of the view anew.
 TEST(SchedulerFollows, TheViewThroughEverythingThatCanHappen) {
-  std::vector<std::string> names{"heats:H=0.5:x=10:cost=1", "heats:H=random:x=5",
+  std::vector<std::string> names{"fifo:malleable",
+                                 "priority:malleable",
+                                 "spread:malleable",
+                                 "kit:filter=threshold@0.8:nodes=least:malleable",
+                                 "heats:H=0.5:x=10:cost=1",
+                                 "heats:H=random:x=5",
                                  "kit:filter=threshold@0.8:weigh=free+time:nodes=most",
                                  "kit:weigh=full:order=fifo"};
   for (const auto& entry : policies()) names.push_back(entry.name);
   for (const auto& name : names) {
-    int starts = 0, stops = 0;
+    int starts = 0, stops = 0, resizes = 0;
     for (std::uint64_t seed = 0; seed < 10 && !HasFailure(); ++seed) {
       Storm storm(name, seed);
       storm.run(250);
-      starts += storm.starts, stops += storm.stops;
+      starts += storm.starts, stops += storm.stops, resizes += storm.resizes;
     }
+    EXPECT_GT(resizes, parse_policy(name).malleable ? 20 : -1) << name;
     EXPECT_GT(starts, 100) << name;
     EXPECT_GT(stops, 10) << name;
   }

@@ -206,11 +206,33 @@ std::vector<PolicyEntry> make_table() {
   };
 }
 
+// Whoever looks ahead must know how long tasks will take as they are, and these change.
+void make_malleable(Policy& policy, const std::string& name) {
+  const char* why = policy.backfill || policy.order->by_time || policy.heats
+                        ? "it goes by how long tasks take, which changes with their cores"
+                    : policy.preemption != Preemption::none || policy.dropping
+                        ? "it makes room its own way, by evicting or leaving out work"
+                    : policy.infra ? "it chooses nodes for tasks of one size"
+                                   : nullptr;
+  if (why)
+    throw UserError(fmt::format(
+        "policy {} cannot be malleable: {}; fifo, priority, spread, binpack and kit can", name, why));
+  policy.malleable.emplace();
+}
+
 }  // namespace
 
 const std::vector<PolicyEntry>& policies() {
   static const std::vector<PolicyEntry> table = make_table();
   return table;
+}
+
+const PolicyOption& malleable_option() {
+  static const PolicyOption option{"malleable",
+                                   "tasks that leave their cores open get more or fewer whenever they "
+                                   "report, on every node; nobody passes "
+                                   "the first that finds no room"};
+  return option;
 }
 
 Policy parse_policy(const std::string& text) {
@@ -227,9 +249,14 @@ Policy parse_policy(const std::string& text) {
     throw UserError(fmt::format("there is no policy '{}'{}; there are: {}", printable(name, 60),
                                 did_you_mean(name, names), join(names)));
   Options options;
+  bool malleable = false;
   std::vector<std::string> known;
   for (const auto& option : found->options) known.push_back(option.name);
   for (std::string word; std::getline(in, word, ':');) {
+    if (word == malleable_option().name) {
+      malleable = true;
+      continue;
+    }
     const auto equals = word.find('=');
     const std::string option = word.substr(0, equals);
     if (equals == std::string::npos || std::find(known.begin(), known.end(), option) == known.end())
@@ -239,6 +266,7 @@ Policy parse_policy(const std::string& text) {
     options.emplace_back(option, word.substr(equals + 1));
   }
   Policy out = found->make(options);
+  if (malleable) make_malleable(out, name);
   out.name = text, out.description = found->description;
   return out;
 }

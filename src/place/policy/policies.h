@@ -36,6 +36,11 @@ struct InfraOptions {
   ThresholdOptions thresholds{};
 };
 
+// Tasks are resized as they report, so that what is asked for ends soonest (scheduler.h, rule 6).
+struct Malleability {
+  int held_a_core = 4;  // at most so many held tasks a core of a node, and a few in any case
+};
+
 struct Policy {
   std::string name{}, description{};  // as written, with its options
   const OrderEntry* order = nullptr;
@@ -45,6 +50,7 @@ struct Policy {
   Preemption preemption = Preemption::none;
   bool backfill = false;               // who comes later may pass if the first one's start is not delayed
   std::optional<Dropping> dropping{};  // DiAS: work of lower priority is left out
+  std::optional<Malleability> malleable{};
 };
 
 struct PolicyOption {
@@ -56,7 +62,9 @@ struct PolicyEntry {
   Policy (*make)(const std::vector<std::pair<std::string, std::string>>& options);
 };
 const std::vector<PolicyEntry>& policies();
-// "heats:H=1:x=30". UserError for a name, option or value that cannot be.
+// Of every policy that only orders and ranks; written without a value.
+const PolicyOption& malleable_option();
+// "heats:H=1:x=30", "fifo:malleable". UserError for a name, option or value that cannot be.
 Policy parse_policy(const std::string& text);
 Policy policy_of(const OrderEntry&);  // the order alone
 

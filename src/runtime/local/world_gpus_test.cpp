@@ -7,7 +7,7 @@
 
 #include "control/loop.h"
 #include "control/memory_journal.h"
-#include "place/engine/malleable.h"
+#include "place/engine/scheduler.h"
 #include "platform/temporary.h"
 #include "runtime/local/world.h"
 #include "tune/train.h"
@@ -37,7 +37,7 @@ class GpuWorldTest : public testing::Test {
     LocalWorld world(options_);
     std::vector<std::unique_ptr<Policy>> policies;
     policies.push_back(std::make_unique<tune::TrainController>());
-    policies.push_back(std::make_unique<place::Malleable>());
+    policies.push_back(std::make_unique<place::Scheduler>(place::parse_policy("fifo:malleable"), 1));
     loop_ = std::make_unique<control::Loop>(control::Ports{world, journal_, nullptr, nullptr},
                                             std::move(policies));
     loop_->open();
@@ -197,7 +197,7 @@ TEST_F(GpuWorldTest, PowerCanBeTriedOnSlicesOfAnEpoch) {
   auto slicer = std::make_unique<Slicer>();
   Slicer& saw = *slicer;
   policies.push_back(std::move(slicer));
-  policies.push_back(std::make_unique<place::Malleable>());
+  policies.push_back(std::make_unique<place::Scheduler>(place::parse_policy("fifo:malleable"), 1));
   loop_ =
       std::make_unique<control::Loop>(control::Ports{world, journal_, nullptr, nullptr}, std::move(policies));
   loop_->open();

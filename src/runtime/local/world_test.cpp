@@ -11,7 +11,7 @@
 
 #include "control/loop.h"
 #include "control/memory_journal.h"
-#include "place/engine/malleable.h"
+#include "place/engine/scheduler.h"
 #include "platform/temporary.h"
 #include "tune/train.h"
 
@@ -53,7 +53,7 @@ class LocalWorldTest : public testing::Test {
     world_ = std::make_unique<LocalWorld>(options_);
     std::vector<std::unique_ptr<Policy>> policies;
     policies.push_back(std::make_unique<tune::TrainController>());
-    policies.push_back(std::make_unique<place::Malleable>());
+    policies.push_back(std::make_unique<place::Scheduler>(place::parse_policy("fifo:malleable"), 1));
     loop_ = std::make_unique<control::Loop>(control::Ports{*world_, journal_, nullptr, nullptr},
                                             std::move(policies));
     loop_->open();

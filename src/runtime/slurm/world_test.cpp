@@ -10,7 +10,7 @@
 
 #include "control/loop.h"
 #include "control/memory_journal.h"
-#include "place/engine/malleable.h"
+#include "place/engine/scheduler.h"
 #include "platform/temporary.h"
 #include "runtime/slurm/agent.h"
 #include "runtime/slurm/cluster_testing.h"
@@ -109,7 +109,7 @@ TEST_F(SlurmWorldTest, AWholeJobRunsUnderTheLoop) {
   control::MemoryJournal journal;
   std::vector<std::unique_ptr<Policy>> policies;
   policies.push_back(std::make_unique<tune::TrainController>());
-  policies.push_back(std::make_unique<place::Malleable>());
+  policies.push_back(std::make_unique<place::Scheduler>(place::parse_policy("fifo:malleable"), 1));
   control::Loop loop({*world_, journal, nullptr, nullptr}, std::move(policies));
   loop.open();
   loop.submit(job_);

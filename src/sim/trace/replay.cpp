@@ -60,8 +60,14 @@ void require_draw(const ReplayInput& input, const place::Policy& policy) {
           policy.name, pool.name));
 }
 
-// A trace says nothing of what others do on the nodes meanwhile.
-void require_no_observing(const place::Policy& policy) {
+// A trace says nothing of what others do on the nodes meanwhile, nor of other sizes than a job had.
+void require_told_by_a_trace(const place::Policy& policy) {
+  if (policy.malleable)
+    throw UserError(
+        fmt::format("policy {}: a job of a trace has one size, so there is nothing to resize: leave "
+                    ":malleable out, or use "
+                    "it with `tandem serve`",
+                    policy.name));
   if (policy.infra)
     throw UserError(fmt::format(
         "policy {} places by what is observed of nodes while they run, and a trace says nothing of that: use "
@@ -80,7 +86,7 @@ double quantile(const std::vector<double>& sorted, double share) {
 
 Replay::Replay(const ReplayInput& input, const place::Policy& policy, place::Predictor* predictor)
     : input_(input), policy_(policy), queue_(*policy.order), predictor_(predictor) {
-  require_no_observing(policy);
+  require_told_by_a_trace(policy);
   for (const auto& pool : input.pools) {
     first_node_.push_back(nodes_);
     pools_.emplace_back(pool.node, pool.count);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "control/memory_journal.h"
-#include "place/engine/malleable.h"
+#include "place/engine/scheduler.h"
 #include "sim/world/programs_recorded.h"
 #include "sim/world/world_play.h"
 #include "tune/outcome.h"
@@ -25,7 +25,7 @@ std::vector<std::unique_ptr<Policy>> policies() {
   std::vector<std::unique_ptr<Policy>> out;
   out.push_back(std::make_unique<tune::TrainController>());
   out.push_back(std::make_unique<tune::TuneController>());
-  out.push_back(std::make_unique<place::Malleable>());
+  out.push_back(std::make_unique<place::Scheduler>(place::parse_policy("fifo:malleable"), 1));
   return out;
 }
 

@@ -20,29 +20,33 @@ KEYWORDS = {"if", "for", "while", "switch", "return", "static_assert", "decltype
             "noexcept", "constexpr", "const", "auto", "defined"}
 
 
+BRACES = re.compile(r"[{}]")
+
+
 def anonymous_parts(code):
     """The text of every anonymous namespace."""
     for start in re.finditer(r"\bnamespace\s*\{", code):
-        depth, position = 1, start.end()
-        while depth and position < len(code):
-            depth += {"{": 1, "}": -1}.get(code[position], 0)
-            position += 1
-        yield code[start.end():position - 1]
+        depth, end = 1, len(code)
+        for brace in BRACES.finditer(code, start.end()):
+            depth += 1 if brace.group() == "{" else -1
+            if depth == 0:
+                end = brace.start()
+                break
+        yield code[start.end():end]
 
 
 def statements(text):
     """What stands at the top of a namespace: bodies in braces are left out."""
-    depth, kept = 0, []
-    for character in text:
-        if character == "{":
+    depth, kept, outside = 0, [], 0
+    for brace in BRACES.finditer(text):
+        if brace.group() == "{":
+            if depth == 0:
+                kept += [text[outside:brace.start()], "{;"]
             depth += 1
-            if depth == 1:
-                kept.append("{;")
-        elif character == "}":
+        else:
             depth -= 1
-        elif depth == 0:
-            kept.append(character)
-    return "".join(kept).split(";")
+            outside = brace.end()
+    return "".join(kept + [text[outside:]]).split(";")
 
 
 def declared(statement):
@@ -89,10 +93,12 @@ class Source:
         text = Path(path).read_text(encoding="utf-8")
         code = NOISE.sub(" ", text)
         self.lines = text.count("\n")
-        self.own = {name for part in anonymous_parts(code) for line in statements(part) if (name := declared(line))}
-        self.own |= {name for part in anonymous_parts(code) for line in statements(part) if "constexpr" in line and "(" not in line
+        parts = list(anonymous_parts(code))
+        lines = [line for part in parts for line in statements(part)]
+        self.own = {name for line in lines if (name := declared(line))}
+        self.own |= {name for line in lines if "constexpr" in line and "(" not in line
                      for name in re.findall(r",\s*(k[A-Z]\w*)\s*=", line)}  # the further ones of a line
-        self.own |= {name for part in anonymous_parts(code) for body in re.findall(r"\benum\s+(?!class)\w*\s*(?::[^{;]*)?\{([^}]*)\}", part)
+        self.own |= {name for part in parts for body in re.findall(r"\benum\s+(?!class)\w*\s*(?::[^{;]*)?\{([^}]*)\}", part)
                      for name in re.findall(r"(\w+)\s*(?:=[^,]*)?(?:,|$)", body.strip())}
         self.own |= set(re.findall(r"^\s*#\s*define\s+(\w+)", code, re.M))
         self.own |= {name.split("::")[-1] for name in re.findall(r"^using\s+(?!namespace\b)([\w:]+)", code, re.M)}

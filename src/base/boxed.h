@@ -1,5 +1,5 @@
-// A value that is seldom there: an optional that keeps it on the heap, so that its absence takes a pointer's
-// room. Copies are copies of the value.
+// A value that is seldom there: an optional that keeps it on the heap, so that its absence takes the space
+// of a pointer. Copies are copies of the value.
 #pragma once
 
 #include <memory>

@@ -8,10 +8,6 @@
 namespace tandem::server {
 namespace {
 
-const TaskView& task_of(const View& view, TaskId id) {
-  return view.tasks[static_cast<std::size_t>(id)];
-}
-
 std::string made(const View& view, const JobView& job) {
   return app::job_json(view, job).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -20,11 +16,11 @@ std::string made(const View& view, const JobView& job) {
 
 JobRows::As JobRows::as_it_is(const View& view, const JobView& job) {
   return {job.state, job.reason, job.finished_at, job.tasks.size(),
-          job.tasks.empty() ? 0 : task_of(view, job.tasks.front()).attempt};
+          job.tasks.empty() ? 0 : task_at(view, job.tasks.front()).attempt};
 }
 
 std::string JobRows::row(const View& view, const JobView& job) {
-  const auto alive = [&](TaskId id) { return task_of(view, id).alive; };  // its energy is still to come
+  const auto alive = [&](TaskId id) { return task_at(view, id).alive; };  // its energy is still to come
   if (job.state == JobState::running || std::any_of(job.tasks.begin(), job.tasks.end(), alive))
     return made(view, job);
   auto as = as_it_is(view, job);

@@ -1,8 +1,7 @@
 // Reading ahead: what is made one after the other on a thread of its own, handed over in order to this one.
 // Folding a long journal and decoding it then take the time of the slower of the two.
 //
-// `next` runs on the other thread alone, `each` on this one alone. What either throws comes out here, after
-// the other thread has ended; nothing is handed over after that.
+// `next` runs on the other thread alone. What it throws comes out of `take`, after what was made before.
 #pragma once
 
 #include <signal.h>

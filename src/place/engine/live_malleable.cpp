@@ -67,7 +67,7 @@ class Live::MalleableRound {
     bool blocked = false;    // somebody found no room: those behind it get none
     bool by_memory = false;  // there are cores: those that have their memory may go on
   };
-  struct Room {
+  struct Free {
     int cores = 0;
     Bytes memory = 0;
   };
@@ -131,15 +131,15 @@ class Live::MalleableRound {
   }
 
   // Free on its node as if it had been given nothing in this round.
-  Room room_for(const Member& member) const {
+  Free free_for(const Member& member) const {
     const Amount free = pools_[member.at.first].free_on(member.at.second);
     const Amount keep = live_.ranking_for(0).where(member.at.first).keep;
-    Room room{static_cast<int>((free.milli_cores - keep.milli_cores) / 1000), free.memory - keep.memory};
+    Free left{static_cast<int>((free.milli_cores - keep.milli_cores) / 1000), free.memory - keep.memory};
     if (member.granted) {
-      room.cores += member.given().cores - member.task->cores_held;
-      room.memory += member.given().memory - member.task->memory_held;
+      left.cores += member.given().cores - member.task->cores_held;
+      left.memory += member.given().memory - member.task->memory_held;
     }
-    return room;
+    return left;
   }
 
   // Whole ones, or places on those that are shared by tasks of this size: so many on each as its memory
@@ -160,8 +160,8 @@ class Live::MalleableRound {
 
   bool fits(const Member& member, std::size_t size) const {
     const Resources& asked = member.sizes[size].resources;
-    const Room room = room_for(member);
-    if (asked.cores > room.cores || asked.memory - member.task->memory_held > room.memory) return false;
+    const Free left = free_for(member);
+    if (asked.cores > left.cores || asked.memory - member.task->memory_held > left.memory) return false;
     if (!pools_[member.at.first].is_up(member.at.second)) return false;
     const int given = member.granted ? member.given().gpus - member.task->gpus_held : 0;
     return asked.gpus - member.task->gpus_held <=
@@ -254,7 +254,7 @@ class Live::MalleableRound {
     engine_.hold(static_cast<std::uint32_t>(member.task->id), std::move(holding));
   }
 
-  // ---- no room ----
+  // ---- nothing free ----
 
   void block(Node& node, const NodeKey& at, const std::vector<Option>& sizes) {
     if (std::exchange(node.blocked, true)) return;
@@ -299,7 +299,7 @@ class Live::MalleableRound {
   void deal(const NodeKey& at, Node& node) {
     if (node.granted.empty()) return;
     std::deque<Member> at_work;
-    int cores = room_for(*node.granted.front()).cores;
+    int cores = free_for(*node.granted.front()).cores;
     for (const auto number : engine_.on_node(at)) {
       const TaskView& t = task(number);
       if (t.cores_held == 0 || t.state == TaskState::stopping || t.nodes_wanted > 1) continue;
@@ -339,7 +339,7 @@ class Live::MalleableRound {
     double in = 0;  // seconds
   };
   void borrow(Member& member, const std::vector<Claim>& claims) {
-    const int free = room_for(member).cores;
+    const int free = free_for(member).cores;
     std::size_t best = *member.granted;
     for (std::size_t i = 0; i < member.sizes.size(); ++i) {
       const auto& [resources, seconds] = member.sizes[i];
@@ -398,7 +398,7 @@ class Live::MalleableRound {
     int held = 0;
     for (const auto number : engine_.on_node(at)) {
       const TaskView& t = task(number);
-      if (t.state == TaskState::stopping) return;  // room is on its way
+      if (t.state == TaskState::stopping) return;  // what it holds is on its way
       if (t.state != TaskState::held || wanted_no_more(view_, t)) continue;
       ++held;
       if (!victim || t.priority < victim->priority ||

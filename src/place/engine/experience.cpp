@@ -1,6 +1,7 @@
 #include "place/engine/experience.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -59,21 +60,48 @@ const std::string* Experience::saw(const View& view, const Event& event) {
   const auto& job = job_of(view, task);
   if (!ran_whole(job, task) || family_of(job).empty() || task.ended_at <= task.started_at) return nullptr;
   const auto& node = view.nodes[static_cast<std::size_t>(task.node)];
-  auto& kept = known_[{family_of(job), machine_of(node)}];
-  auto next = std::make_shared<Known>();  // copies may still use the one before
-  if (kept) next->runs = kept->runs, next->off = kept->off;
-  auto& known = *next;
+  auto& seen = seen_[{family_of(job), machine_of(node)}];
   const double joules = task.energy_complete ? task.joules().value : 0;
   const int cores = task.granted.cores * task.nodes_wanted;  // of a gang, on all its nodes
-  const double seconds = (task.ended_at - task.started_at).value;
-  if (!known.runs.empty())
-    known.off.push_back(std::abs(from(*kept, work_of(job), cores).seconds - seconds) / seconds);
-  known.runs.push_back({work_of(job), cores, seconds, joules});
-  if (known.runs.size() > kKept) known.runs.erase(known.runs.begin());
-  if (known.off.size() > kKept) known.off.erase(known.off.begin());
-  learn(known);
-  kept = std::move(next);
+  seen.push_back({work_of(job), cores, (task.ended_at - task.started_at).value, joules});
+  // The last kKept are predicted, each from kKept before it: older ones leave no trace.
+  if (seen.size() > 4 * kKept) seen.erase(seen.begin(), seen.end() - 2 * kKept);
   return &family_of(job);
+}
+
+void Experience::learn() {
+  for (const auto& [key, runs] : seen_) {
+    auto& known = known_[key];
+    known = learn(known.get(), runs);
+  }
+  seen_.clear();
+}
+
+// As if each run had been predicted and then learnt from when it ended, less what would be forgotten again.
+std::shared_ptr<const Experience::Known> Experience::learn(const Known* before,
+                                                           const std::vector<Run>& runs) {
+  auto known = std::make_shared<Known>();  // copies may still use the one before
+  if (before) known->runs = before->runs, known->off = before->off;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Run& run = runs[i];
+    if (!known->runs.empty() && i + kKept >= runs.size()) {
+      if (i > 0) fit(*known);
+      const auto said = from(i > 0 ? *known : *before, run.work, run.cores);
+      known->off.push_back(std::abs(said.seconds - run.seconds) / run.seconds);
+    }
+    known->runs.push_back(run);
+    if (known->runs.size() > kKept) known->runs.erase(known->runs.begin());
+  }
+  if (known->off.size() > kKept)
+    known->off.erase(known->off.begin(), known->off.end() - static_cast<std::ptrdiff_t>(kKept));
+  fit(*known);
+  return known;
+}
+
+Experience Experience::learnt() const {
+  auto out = *this;
+  out.learn();
+  return out;
 }
 
 std::size_t Experience::runs(const std::string& family, const std::string& machine) const {
@@ -82,6 +110,7 @@ std::size_t Experience::runs(const std::string& family, const std::string& machi
 }
 
 nlohmann::json Experience::to_json() const {
+  assert(seen_.empty());
   auto out = nlohmann::json::array();
   for (const auto& [key, known] : known_) {
     auto runs = nlohmann::json::array();
@@ -92,17 +121,17 @@ nlohmann::json Experience::to_json() const {
 }
 
 void Experience::restore(const nlohmann::json& saved) {
-  known_.clear();
+  known_.clear(), seen_.clear();
   for (const auto& row : saved) {
     auto known = std::make_shared<Known>();
     for (const auto& run : row.at(2)) known->runs.push_back({run.at(0), run.at(1), run.at(2), run.at(3)});
     known->off = row.at(3).get<std::vector<double>>();
-    learn(*known);
+    fit(*known);
     known_[{row.at(0), row.at(1)}] = std::move(known);
   }
 }
 
-void Experience::learn(Known& known) {
+void Experience::fit(Known& known) {
   known.energy =
       std::all_of(known.runs.begin(), known.runs.end(), [](const Run& run) { return run.joules > 0; });
   if (known.runs.size() < kFewest) return;
@@ -138,6 +167,7 @@ double Experience::within(const Known& known) {
 
 Expected Experience::expect(const View& view, const TaskView& task, const Cluster& cluster,
                             std::uint32_t type) const {
+  assert(seen_.empty());
   const auto& job = job_of(view, task);
   const auto& here = cluster.traits[type];
   const int each = wanted_of(task).cores, cores = each * task.nodes_wanted;

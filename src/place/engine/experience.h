@@ -8,7 +8,8 @@
 // Energy is what the task adds to the idle machine; where somebody's power is not known, there is none, and
 // placement goes by time alone.
 //
-// A task counts if one attempt ran from its beginning to its end. Its state is a fold over events. Pure.
+// A task counts if one attempt ran from its beginning to its end. Its state is a fold over events. Fitting is put
+// off until somebody will ask: whoever folds a long history learns once, not at every task's end. Pure.
 #pragma once
 
 #include <map>
@@ -38,11 +39,14 @@ class Experience {
  public:
   static constexpr std::size_t kFewest = 5, kKept = 64;
 
-  // After the view took the event; the family of which something was learnt, or none.
+  // After the view took the event; the family of which something is to be learnt, or none.
   const std::string* saw(const View&, const Event&);
+  // From all that was seen, as if after each. Comes before any question.
+  void learn();
+  Experience learnt() const;  // a copy that has
   Expected expect(const View&, const TaskView&, const Cluster&, std::uint32_t type) const;
   std::size_t runs(const std::string& family, const std::string& machine) const;
-  // All of it, exactly; models are made again.
+  // All that was learnt, exactly; models are made again.
   nlohmann::json to_json() const;
   void restore(const nlohmann::json&);
 
@@ -59,11 +63,13 @@ class Experience {
     bool energy = false;                // measured in all of them
     std::optional<HeatsModel> model{};  // once there are kFewest
   };
-  static void learn(Known&);
+  static std::shared_ptr<const Known> learn(const Known* before, const std::vector<Run>&);
+  static void fit(Known&);
   static Expected from(const Known&, double work, int cores);
   static double within(const Known&);
 
   std::map<Key, std::shared_ptr<const Known>> known_;  // shared with copies: these are cheap
+  std::map<Key, std::vector<Run>> seen_;               // not learnt from yet; of many, the last
 };
 
 // What the task adds to an idle node in so many seconds, from the node's stated power; 0: not stated.

@@ -24,12 +24,13 @@ Scheduler::~Scheduler() = default;
 
 std::vector<DecisionBody> Scheduler::step(const View& view, const Event& event) {
   const auto* learnt = experience_.saw(view, event);
+  experience_.learn();
   classes_.saw(view, event);
   live_->follow(view, learnt);
   return live_->decide(event);
 }
 
-// Who takes history as it was needs no index before it decides again.
+// Who takes history as it was needs neither index nor models before it decides again.
 void Scheduler::fold(const View& view, const Event& event, std::span<const Decision>) {
   experience_.saw(view, event);
   classes_.saw(view, event);
@@ -43,7 +44,7 @@ Explanation SchedulerKnowledge::explain(const View& view, TaskId task) const {
 }
 
 std::optional<std::string> Scheduler::save(const View&) const {
-  return nlohmann::json{{"experience", experience_.to_json()}, {"classes", classes_.to_json()}}.dump();
+  return nlohmann::json{{"experience", experience_.learnt().to_json()}, {"classes", classes_.to_json()}}.dump();
 }
 
 bool Scheduler::restore(const std::string& bytes) {
@@ -67,6 +68,7 @@ std::uint64_t Scheduler::nodes_looked_at() const {
 }
 
 std::string Scheduler::check(const View& view) {
+  experience_.learn();
   live_->follow(view, nullptr);
   return live_->check();
 }

@@ -103,8 +103,7 @@ class Scheduler final : public tandem::Policy {
   bool restore(const std::string&) override;
 
   Explanation explain(const View& view, TaskId task) const { return knowledge().explain(view, task); }
-  SchedulerKnowledge knowledge() const { return {policy_, seed_, experience_, classes_.classes()}; }
-  const Experience& experience() const { return experience_; }
+  SchedulerKnowledge knowledge() const { return {policy_, seed_, experience_.learnt(), classes_.classes()}; }
   const JobClasses& classes() const { return classes_.classes(); }
   const place::Policy& policy() const { return policy_; }
   // Whether the index is what it would be if it were made anew of the view; what differs, otherwise. For

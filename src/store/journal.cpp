@@ -21,14 +21,19 @@ void encode(const Entry& entry, std::string& bytes) {
   for (const auto& decision : entry.decisions) append_binary(bytes, decision);
 }
 
-Entry decode(std::int64_t number, std::span<const std::uint8_t> bytes) {
+struct Row {
+  std::int64_t number = 0;
+  std::vector<std::uint8_t> bytes{};
+};
+
+Entry decode(const Row& row) {
   try {
-    BinaryReader reader(bytes);
-    Entry entry{number, reader.event(), {}};
+    BinaryReader reader(row.bytes);
+    Entry entry{row.number, reader.event(), {}};
     while (!reader.done()) entry.decisions.push_back(reader.decision());
     return entry;
   } catch (const SystemError& e) {
-    throw SystemError(std::string(e.what()) + " (entry " + std::to_string(number) + ")");
+    throw SystemError(std::string(e.what()) + " (entry " + std::to_string(row.number) + ")");
   }
 }
 
@@ -65,21 +70,22 @@ class SqliteJournal final : public control::Journal {
     auto query =
         database_.prepare("SELECT number, body FROM journal WHERE run = ? AND number >= ? ORDER BY number");
     query.bind(1, run_).bind(2, first);
-    auto next = [&query, this, expected = first]() mutable -> std::optional<Entry> {
+    auto next = [&query, this, expected = first]() mutable -> std::optional<Row> {
       if (stop_ && *stop_) throw SystemError("the journal was not read to its end: Tandem is stopping");
       if (!query.step()) return std::nullopt;
       const std::int64_t number = query.integer(0);
       if (number != expected++)
         throw SystemError("the journal has a gap before entry " + std::to_string(number) +
                           ": the store is damaged");
-      return decode(number, query.blob(1));
+      const auto bytes = query.blob(1);
+      return Row{number, {bytes.begin(), bytes.end()}};
     };
     for (int i = 0; i < kFew; ++i) {
-      auto entry = next();
-      if (!entry) return;
-      each(std::move(*entry));
+      const auto row = next();
+      if (!row) return;
+      each(decode(*row));
     }
-    ReadAhead<Entry> ahead(std::move(next));
+    ReadAhead<Row, Entry> ahead(std::move(next), decode);
     for (auto entries = ahead.take(); !entries.empty(); entries = ahead.take())
       for (auto& entry : entries) each(std::move(entry));
   }

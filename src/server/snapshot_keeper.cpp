@@ -57,8 +57,7 @@ std::optional<control::Snapshot> SnapshotKeeper::taken(control::Loop& loop) {
   if (!snapshot && !std::exchange(said_, true))
     log_.warning("no snapshot can be kept for now",
                  {{"why",
-                   "a job's controller cannot be saved while it is at work (a search, or a kind without "
-                   "Policy::save)"},
+                   "a job's controller cannot be saved while it is at work (a kind without Policy::save)"},
                   {"so", "the next start reads the journal from the last snapshot on"}});
   return snapshot;
 }

@@ -66,6 +66,9 @@ class SystemTuner {
   int shifts() const { return shifts_; }
   std::vector<KnownWorkload> learned() const;
 
+  nlohmann::json save() const;  // what it saw of this job, exactly
+  void restore(const nlohmann::json&);
+
  private:
   std::vector<Resources> configurations(const Values& hyper) const;
   Bytes memory_for(const WorkloadClass*, const std::vector<Bytes>& choices) const;

@@ -1,8 +1,10 @@
 #include "tune/tune.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "tune/tuning.h"
 
 namespace tandem::tune {
@@ -83,12 +85,28 @@ void TuneController::fold(const View& view, const Event& event, std::span<const 
 
 std::optional<std::string> TuneController::save(const View& view) const {
   const auto alive = [&](TaskId task) { return view.tasks[static_cast<std::size_t>(task)].alive; };
+  auto out = nlohmann::json::array();
   for (const auto& [id, tuning] : jobs_) {
     const auto& job = view.jobs[static_cast<std::size_t>(id)];
     if (job.state == JobState::running || std::any_of(job.tasks.begin(), job.tasks.end(), alive))
-      return std::nullopt;
+      out.push_back({id, tuning->save()});
   }
-  return "";
+  return out.dump();
+}
+
+bool TuneController::restore(const std::string& bytes) {
+  try {
+    std::map<JobId, std::unique_ptr<Tuning>> jobs;
+    for (const auto& row : parse_json(bytes)) jobs[row.at(0).get<JobId>()] = std::make_unique<Tuning>(row.at(1));
+    jobs_ = std::move(jobs);
+    return true;
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  } catch (const UserError&) {
+    return false;
+  } catch (const SystemError&) {
+    return false;
+  }
 }
 
 }  // namespace tandem::tune

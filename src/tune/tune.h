@@ -32,9 +32,9 @@ class TuneController final : public Policy {
   ~TuneController() override;
   std::vector<DecisionBody> step(const View&, const Event&) override;
   void fold(const View&, const Event&, std::span<const Decision>) override;
-  // Nothing between searches; while one is under way its state is its history.
+  // Of searches that are under way what they were told, and what came of it.
   std::optional<std::string> save(const View&) const override;
-  bool restore(const std::string& state) override { return state.empty(); }
+  bool restore(const std::string&) override;
 
  private:
   Tuning* of(const View&, const Event&);

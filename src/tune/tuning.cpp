@@ -71,6 +71,10 @@ Tuning::Tuning(JobId id, const View& view)
   node_ = *std::max_element(view.nodes.begin(), view.nodes.end(), [](const NodeView& a, const NodeView& b) {
     return a.capacity.cores < b.capacity.cores;
   });
+  prepare();
+}
+
+void Tuning::prepare() {
   const auto system = on_node(job_.system, node_);
   if (system.cores.empty())
     throw UserError(fmt::format("system.cores: every choice is more than the {} cores of this machine",
@@ -85,7 +89,8 @@ Tuning::Tuning(JobId id, const View& view)
   if (system.memory.empty())
     throw UserError(fmt::format("system.memory: every choice is more than the {} of this machine",
                                 text_bytes(node_.capacity.memory)));
-  searcher_ = search::make_searcher(job_.search, search_space(job_, node_), loss_count(job_));
+  searcher_ = std::make_unique<search::Recorded>(
+      search::make_searcher(job_.search, search_space(job_, node_), loss_count(job_)));
   if (job_.mode == spec::Mode::pipelined) tuner_ = std::make_unique<SystemTuner>(job_, node_, known_);
 }
 

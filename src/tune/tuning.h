@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "event/view.h"
-#include "search/searcher.h"
+#include "search/recorded.h"
 #include "spec/tune_job.h"
 #include "tune/system_tuner.h"
 
@@ -19,6 +19,9 @@ class Tuning {
  public:
   // Throws UserError when the search and the space do not fit.
   Tuning(JobId, const View&);
+  // As saved. JSON's exceptions, UserError where it is not of this Tandem.
+  explicit Tuning(const nlohmann::json& saved);
+  nlohmann::json save() const;
 
   // Decides: appends to `out`.
   void began(const View&, std::vector<DecisionBody>& out);
@@ -43,6 +46,7 @@ class Tuning {
     std::int64_t told = 0;  // epochs the searcher knows of
   };
 
+  void prepare();  // searcher and tuner, of job, node and what is known
   const JobView& job(const View&) const;
   Trial* trial_of(TaskId);
   Values hyper_of(const search::Ask&) const;
@@ -71,7 +75,7 @@ class Tuning {
   JobId id_;
   spec::TuneJob job_;
   NodeView node_;
-  std::unique_ptr<search::Searcher> searcher_;
+  std::unique_ptr<search::Recorded> searcher_;
   std::unique_ptr<SystemTuner> tuner_;  // pipelined only
   std::vector<Trial> trials_;
   std::map<TaskId, std::size_t> by_task_;

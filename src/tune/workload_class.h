@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <vector>
@@ -63,6 +64,9 @@ class WorkloadClass {
   std::optional<KnownWorkload> known(const std::string& machine) const;
   // The profile alone, for comparing.
   KnownWorkload profile(const std::string& machine) const;
+
+  nlohmann::json save() const;  // all of it, exactly
+  static WorkloadClass restored(const nlohmann::json&);
 
  private:
   struct Sums {

@@ -6,8 +6,10 @@
 
 #include "control/loop.h"
 #include "control/memory_journal.h"
+#include "control/snapshot.h"
 #include "place/engine/scheduler.h"
 #include "search/pareto.h"
+#include "search/searcher.h"
 #include "tests/tuning/toy_world.h"
 #include "tune/fixed_default.h"
 #include "tune/outcome.h"
@@ -88,6 +90,28 @@ struct Played {
   control::MemoryJournal journal;
   control::Loop loop;
 };
+
+// Taken up after `kept` entries by others, who decide all that follows: the first entry they decide otherwise.
+std::optional<std::int64_t> differs_when_restored(const std::vector<control::Entry>& entries, std::size_t kept) {
+  control::Decider before(policies()), after(policies());
+  for (std::size_t i = 0; i < kept; ++i) before.fold(entries[i]);
+  const auto saved = before.saved();
+  if (!saved) return 0;
+  const auto bytes = control::to_bytes({entries[kept - 1], before.share(), *saved});
+  auto snapshot = control::snapshot_from(bytes);
+  if (!snapshot || !after.restore(std::move(*snapshot))) return 0;
+  if (after.saved() != saved) return 0;
+  for (std::size_t i = kept; i < entries.size(); ++i)
+    if (after.step(entries[i].event) != entries[i]) return entries[i].number;
+  return std::nullopt;
+}
+
+void taken_up_anywhere(const Played& played) {
+  const auto& entries = played.journal.entries();
+  ASSERT_GT(entries.size(), 20u);
+  for (std::size_t kept = 1; kept < entries.size(); kept += 1 + entries.size() / 40)
+    ASSERT_EQ(differs_when_restored(entries, kept), std::nullopt) << "kept after entry " << kept;
+}
 
 const std::vector<std::string> kAlgorithms{
     "random", "quasirandom", "tpe",  "tpe-multivariate", "successive-halving", "hyperband", "asha",
@@ -553,6 +577,36 @@ TEST(Tuning, CoresThatNoMachineHasAreAnError) {
   Played run(job);
   EXPECT_EQ(run.job().state, JobState::failed);
   EXPECT_NE(run.job().reason.find("system.cores"), std::string::npos);
+}
+
+// A snapshot while a search is under way: whoever takes it up decides what the search itself did.
+TEST(Tuning, EverySearchIsTakenUpFromASnapshot) {
+  for (const auto& algorithm : search::algorithms()) {
+    SCOPED_TRACE(algorithm.name);
+    auto job = a_job(algorithm.name);
+    if (algorithm.name == "grid" || algorithm.name == "tpe" || algorithm.name == "nsga2") job.search.trials = 12;
+    auto does = well();
+    does.fails = [](TaskId task, Attempt attempt, std::int64_t epoch) -> std::optional<Failure> {
+      if (task % 7 == 3 && epoch == 1 && (attempt == 1 || task % 2 == 0)) return Failure::crashed;
+      return std::nullopt;
+    };
+    for (const auto mode : {spec::Mode::pipelined, spec::Mode::joint}) {
+      job.mode = mode;
+      taken_up_anywhere(Played(job, {4, 16 * kGiB, 1.0}, does));
+    }
+  }
+}
+
+// With what earlier jobs learned, several goals, a budget, and epochs whose times shift.
+TEST(Tuning, ASearchWithAllThatItKnowsIsTakenUpFromASnapshot) {
+  auto first = a_job();
+  const auto known = Played(first).learned();
+  ASSERT_FALSE(known.empty());
+  auto job = a_job("nsga2");
+  job.search.trials = 12;
+  job.budget.time = Seconds{60};
+  job.objective.goals = {{"accuracy", true}, {"energy", false}};
+  taken_up_anywhere(Played(job, {4, 16 * kGiB, 1.0}, well(), known));
 }
 
 }  // namespace

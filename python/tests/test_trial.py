@@ -340,6 +340,14 @@ class Inside(unittest.TestCase):
             """)
         self.assertIn("had its trial already", result.stderr)
 
+    def test_what_tandem_refuses_is_said(self):
+        played = Played(self.folder)
+        self.addCleanup(played.ours.close)
+        played.says({"type": "error", "reason": "it said hello again"})
+        result, _ = played.run("import tandem\ntandem.trial().report(accuracy=1)")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("ProtocolError: Tandem refused what this program said: it said hello again", result.stderr)
+
     def test_children_do_not_get_the_socket_unless_asked(self):
         child = """
             import os, subprocess, sys, tandem

@@ -88,6 +88,9 @@ Heard hear(Conversation&, const std::string& line, Seconds now);
 std::string begin_line(Conversation&, Seconds now);
 // The line that answers its report.
 std::string answer(Conversation&, bool stop, Seconds now);
+// The line that answers what broke the contract, and how long it may take to end after it by itself.
+std::string refusal(const std::string& reason);
+inline constexpr Seconds kLastWords{1};
 // What it does now shows nothing of how it will go on: the slice at hand is dropped.
 void settle(Conversation&, Seconds now);
 

@@ -57,6 +57,8 @@ json trial_json(const tune::TrialOutcome& trial, const TaskView& task) {
 }
 
 json best_json(const tune::Outcome& found, const View& view) {
+  json reached = json::object();
+  for (const auto& [metric, at] : found.reached) reached[metric] = at.value;
   const auto& best = found.trials[*found.best];
   const auto& task = view.tasks[static_cast<std::size_t>(best.task)];
   auto measured = json::array();
@@ -73,6 +75,8 @@ json best_json(const tune::Outcome& found, const View& view) {
           {"point", tandem::to_json(best.hyper)},
           {"system", tandem::to_json(found.best_system)},
           {"metrics", best.metrics},
+          {"reached", reached},
+          {"ranked_by", tune::ranked_by(*view.jobs.front().as<spec::TuneJob>())},
           {"train_seconds", best.train_time.value},
           {"confidence", found.system_confidence},
           {"measured", measured}};

@@ -114,10 +114,11 @@ class Serve(ServerCase):
         self.assertIn("is over", again.stderr)
         self.assertIn("there is no job 99", self.tandem("cancel", 99, code=2).stderr)
 
-    def test_a_job_too_large_for_every_node_fails_and_says_so(self):
+    def test_a_job_too_large_for_every_node_is_refused(self):
         self.serve("--nodes", self.nodes, "--no-port")
-        job = self.submit(self.plain("sleep", "1", cores=64))
-        self.assertIn("more than any node has", self.until_over(job)["reason"])
+        done = self.tandem("submit", self.spec(self.plain("sleep", "1", cores=64)), code=2)
+        self.assertIn("more than any node has", done.stderr)
+        self.assertEqual(self.ask("GET", "/v1/jobs")[1]["jobs"], [])
 
     def test_a_failing_program_is_told_with_its_last_words(self):
         self.serve("--nodes", self.nodes, "--no-port")

@@ -35,6 +35,12 @@ std::optional<std::pair<Failure, std::string>> lacks_precision(const Conversatio
                   name(wanted)));
 }
 
+std::pair<Failure, std::string> cannot_be_a_clone() {
+  return {Failure::could_not_start,
+          "it was to go on from another trial's checkpoint but has none: population-based training needs a "
+          "program that keeps checkpoints (docs/protocol.md)"};
+}
+
 Heard hear_hello(Conversation& talk, const protocol::Hello& hello) {
   // Its answer would be counted from the start again, over what this process reported.
   if (talk.said_hello || !talk.first_report)
@@ -47,11 +53,7 @@ Heard hear_hello(Conversation& talk, const protocol::Hello& hello) {
   if (auto why = lacks_precision(talk)) return {.fails = std::move(why)};
   // Without a checkpoint to go on from, it starts over and its new epochs supersede the old.
   talk.last_epoch = talk.begin.reported = hello.durable_epoch.value_or(0) > 0 ? talk.counted_before : 0;
-  if (hello.durable_epoch.value_or(0) < talk.cloned_at)
-    return {.fails = std::pair(
-                Failure::could_not_start,
-                "it was to go on from another trial's checkpoint but has none: population-based training "
-                "needs a program that keeps checkpoints (docs/protocol.md)")};
+  if (hello.durable_epoch.value_or(0) < talk.cloned_at) return {.fails = cannot_be_a_clone()};
   talk.begin_due = talk.gated;
   return {.wants_begin = !talk.gated};
 }
@@ -60,6 +62,7 @@ Heard hear_epoch(Conversation& talk, const protocol::Epoch& report, Seconds now)
   const auto epoch = number_of(talk, report);
   if (talk.owes_answer) throw ProtocolError("it reported again without waiting for the answer");
   if (auto why = lacks_precision(talk)) return {.fails = std::move(why)};
+  if (talk.cloned_at > 0 && !talk.said_hello) return {.fails = cannot_be_a_clone()};
   talk.owes_answer = true;
   talk.first_report = false;
   talk.stall_at.reset();

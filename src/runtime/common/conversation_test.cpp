@@ -95,6 +95,9 @@ TEST(Conversation, ACloneNeedsItsCheckpoint) {
   Conversation talk = a_talk();
   talk.cloned_at = 2;
   EXPECT_TRUE(hear(talk, hello(0), {1}).fails);
+  talk = a_talk();
+  talk.cloned_at = 2;
+  EXPECT_TRUE(hear(talk, epoch(1), {1}).fails) << "who says no hello has begun from nothing";
 }
 
 TEST(Conversation, APlainCommandNeedNotReportAndIsNotMoved) {

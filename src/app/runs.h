@@ -23,7 +23,7 @@ spec::Job job_of(const store::RunInfo&);
 
 // In the order they decide; a server's are those of all kinds that are queued, its scheduler last.
 std::vector<std::unique_ptr<Policy>> policies_of(const store::RunInfo&);
-// This machine as a node, for what must be known before there is a world. Without `gpus` they are not looked for.
+// This machine as a node, for what must be known before there is a world. Without `gpus` nobody looks for them.
 NodeView this_machine(bool gpus = true);
 // UserError when the job could never be run here.
 void require_possible_here(const spec::Job&);

@@ -104,6 +104,20 @@ Progress tune_progress(const View& view, const JobView& job) {
   return out;
 }
 
+std::optional<Seconds> expected_left(const JobView& job, double share, Joules spent) {
+  constexpr double kTooLittle = 0.05;
+  const auto& budget = job.as<spec::TuneJob>()->budget;
+  std::optional<Seconds> left;
+  const auto at_most = [&](Seconds until) {
+    left = std::max(Seconds{}, left ? std::min(*left, until) : until);
+  };
+  if (share > kTooLittle && share < 1) at_most(job.active * ((1 - share) / share));
+  if (budget.time && share < 1) at_most(*budget.time - job.active);
+  if (budget.energy && share < 1 && spent > kTooLittle * *budget.energy)
+    at_most(job.active * ((*budget.energy - spent) / spent));
+  return left;
+}
+
 json tune_json(const store::RunInfo&, const View& view, const TaskFolders& folder) {
   const auto& job = *view.jobs.front().as<spec::TuneJob>();
   const auto found = tune::outcome(view, 0);

@@ -40,7 +40,8 @@ void refuse_options_as_values(CLI::App& app) {
   for (CLI::Option* option : app.get_options())
     if (!option->get_positional() && option->get_items_expected_min() > 0)
       option->check([](const std::string& written) {
-        return written.starts_with("--") ? "needs a value, and " + printable(written, 60) + " is an option" : "";
+        return written.starts_with("--") ? "needs a value, and " + printable(written, 60) + " is an option"
+                                         : "";
       });
 }
 

@@ -79,8 +79,8 @@ int serve(ServeOptions& options) {
   std::cout << fmt::format(
                    "Serving {} under policy {} (run {}), at {}.\n"
                    "Submit with: {} submit SPEC   Look with: {} queue   Stop with Ctrl-C; jobs are kept.\n",
-                   counted(server.view().nodes.size(), "node"), setup.policy, server.run(), where, own_command(),
-                   own_command())
+                   counted(server.view().nodes.size(), "node"), setup.policy, server.run(), where,
+                   own_command(), own_command())
             << std::flush;
   server.serve();
   to_stop = nullptr;

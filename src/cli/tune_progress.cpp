@@ -133,8 +133,8 @@ class LiveTuneProgress final : public control::Observer {
     const double active = view.jobs.front().active.value;
     std::string line = fmt::format("{} of at most {} epochs, {}, {}", standing_.epochs, expected_,
                                    counted(view.tasks.size(), "trial"), text(Seconds{active}));
-    if (share > 0.05 && share < 1)
-      line += fmt::format(", about {} left", text(Seconds{active / share * (1 - share)}));
+    if (const auto left = expected_left(view.jobs.front(), share, standing_.joules))
+      line += fmt::format(", about {} left", text(*left));
     if (standing_.joules.value > 0) line += ", " + text(standing_.joules);
     lines.push_back(line);
     lines.push_back(best_line(view, standing_));

@@ -135,7 +135,8 @@ const TaskView* Tuned::best_task() const {
 
 std::string Tuned::about(const TaskView& one) const {
   const bool brief = !one.trial || found.trials.size() > kMostInFull;
-  return fmt::format("trial {}{}", one.id, brief ? "" : ": " + point_text(tune::searched_part(spec, view, one.trial->point)));
+  return fmt::format("trial {}{}", one.id,
+                     brief ? "" : ": " + point_text(tune::searched_part(spec, view, one.trial->point)));
 }
 
 std::string goal_label(const spec::Objective& objective, const spec::Goal& goal) {
@@ -189,7 +190,7 @@ std::string tune_headline(const Tuned& run) {
            system_list(run.found.best_system, run.found.system_confidence) + "</div></div>\n";
   } else {
     out += nothing(run.found.trials.empty()     ? "No trial was started."
-                   : run.found.epochs_total > 0 ? "Every trial failed, so there is no best one."
+                   : !run.found.reached.empty() ? "Every trial failed, so there is no best one."
                                                 : "No trial reported " + run.spec.objective.goals.front().metric +
                                                   ", so there is no best one.");
     out += "<div class=\"facts\">\n" + run_facts(run) + "</div>\n";

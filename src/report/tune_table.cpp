@@ -108,7 +108,8 @@ std::string best_rows(const tune::Outcome& found, const spec::TuneJob& job) {
   if (job.mode != spec::Mode::joint)
     return tune_row("best", fmt::format("{}   {}", goals_text(job, best.goals), where));
   std::string out = tune_row("best", fmt::format("by {}   {}", tune::ranked_by(job), where)) +
-                    tune_row("  there", fmt::format("{} after {}", goals_text(job, best.goals), text(best.best_after)));
+                    tune_row("  there",
+                             fmt::format("{} after {}", goals_text(job, best.goals), text(best.best_after)));
   for (const auto& [metric, reached] : found.reached)
     out += tune_row("reached", fmt::format("{} {}   (trial {}, epoch {})", metric, goal_number(reached.value),
                                            reached.task, reached.epoch));

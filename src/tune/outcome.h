@@ -53,7 +53,7 @@ struct Reached {
 struct Outcome {
   std::vector<TrialOutcome> trials;
   std::optional<std::size_t> best;  // index into trials; none: nothing was reported, or every trial failed
-  std::map<std::string, Reached> reached;  // by metric, of those that are goals: of others nobody said what is better
+  std::map<std::string, Reached> reached;  // by metric, of goals: of others nobody said what is better
   std::vector<std::size_t> front;   // several goals: the non-dominated ones, best main goal first
   Resources best_system;            // for training the best trial alone
   std::string system_confidence;    // "measured: 2 cores 0.81 s, 1 core 1.02 s an epoch" or what is not known

@@ -210,7 +210,10 @@ class BuiltInTrainer(Case):
 
     def test_predict_without_a_model_says_what_to_do(self):
         self.tandem("train", self.speaker_spec())
-        self.assertIn("no model", self.tandem("predict", "last", "x", code=2).stderr)
+        said = self.tandem("predict", "last", "x", code=2).stderr
+        self.assertIn("no model", said)
+        self.assertIn("program of yours", said)
+        self.assertNotIn("resume", said, "that would make no model either")
 
 
 class Terminal(Case):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import random
 import re
 import signal
@@ -134,6 +135,22 @@ class Tune(Case):
                 self.assertEqual(done["state"], "failed")
                 self.assertIn("keeps checkpoints", done["reason"])
                 self.assertEqual(len(done["trials"]), 5)
+
+    def test_code_after_the_last_report_runs_and_after_an_early_stop_does_not(self):
+        script = self.folder / "saves.py"
+        script.write_text(f"import sys, time\nsys.path.insert(0, {str(ROOT / 'python')!r})\nimport tandem\n"
+                          "with tandem.trial() as t:\n    for epoch in t.remaining():\n        t.report(accuracy=t.hyper['x'])\n"
+                          "    time.sleep(float(sys.argv[1]))\n    open(t.folder + '/saved', 'w').close()\n")
+
+        def saved(search, seconds=0):
+            command = json.dumps([sys.executable, str(script), str(seconds)])
+            found = self.json("tune", self.spec(f"kind: tune\nprogram: {{command: {command}}}\nsearch: {search}\nhyper: {{x: {{range: [0, 1]}}}}\n"),
+                              "--quiet")
+            self.assertEqual(found["failed_trials"], 0)
+            return {trial["epochs"]: (pathlib.Path(found["folder"]) / f"task-{trial['trial']}" / "saved").exists() for trial in found["trials"]}
+
+        self.assertEqual(saved("{algorithm: random, trials: 1, max_epochs: 2}", 6), {2: True}, "however long it takes")
+        self.assertEqual(saved("{algorithm: successive-halving, max_epochs: 4, reduction: 2, trials: 4}"), {1: False, 2: False, 4: True})
 
     def test_one_trial_is_one_trial(self):
         spec = self.tune_spec(search="{algorithm: random, trials: 1, max_epochs: 1}")

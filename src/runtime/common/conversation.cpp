@@ -45,8 +45,8 @@ Heard hear_hello(Conversation& talk, const protocol::Hello& hello) {
   // Its answer would be counted from the start again, over what this process reported.
   if (talk.said_hello || !talk.first_report)
     throw ProtocolError(
-        "it said hello again: a program says it once, before its first report; if its command runs two programs "
-        "that report, make them two jobs");
+        "it said hello again: a program says it once, before its first report; if its command runs two "
+        "programs that report, make them two jobs");
   talk.said_hello = true;
   talk.keeps_checkpoints = hello.durable_epoch.has_value();
   talk.sets_precision = std::count(hello.can.begin(), hello.can.end(), "precision") > 0;
@@ -223,8 +223,9 @@ Judgement judge(const Exit& exit) {
 Judgement judge(const Exit& exit, const Conversation& talk) {
   Judgement out = judge(exit);
   // A script that ends with `tandem tell` ends with its answer: no more epochs.
-  const bool complete = !talk.plain && !talk.owes_answer && talk.last_epoch >= talk.begin.epochs;
-  if (complete && out.failure == Failure::crashed && exit.status == protocol::kToldToStop) return {.well = true};
+  if (talk.complete() && !talk.owes_answer && out.failure == Failure::crashed &&
+      exit.status == protocol::kToldToStop)
+    return {.well = true};
   if (out.well && !talk.plain && !talk.reported_any())
     return {false, Failure::silent,
             "it exited without having reported an epoch; does it call tandem.report() or `tandem tell`?"};

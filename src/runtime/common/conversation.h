@@ -58,6 +58,8 @@ struct Conversation {
 
   // It could be stopped now and started again elsewhere without losing more than the epoch it is at.
   bool movable() const { return keeps_checkpoints || (!plain && !said_hello && first_report); }
+  // All its epochs are reported: what it does now is its own, and may take as long as an epoch.
+  bool complete() const { return !plain && last_epoch >= begin.epochs; }
   bool reported_any() const { return last_epoch > 0 || counted_before > 0; }
 };
 

@@ -210,7 +210,7 @@ void LocalWorld::hold(Attempted& a) {
 void LocalWorld::stop(Attempted& a) {
   if (a.told_to_stop || a.verdict) return;
   a.told_to_stop = true;
-  a.kill_at = steady() + options_.grace;
+  a.kill_at = steady() + (a.talk.complete() ? std::max(a.talk.stall_after, options_.grace) : options_.grace);
   if (a.holds.lent) {  // its CPUs are others' by now, and what it does to end would be in their way
     std::vector<int> all;
     for (const auto& cpu : options_.topology.cpus) all.push_back(cpu.id);

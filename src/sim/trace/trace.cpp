@@ -84,7 +84,8 @@ namespace {
 
 std::string what_is_lacking(const std::string& name) {
   for (const auto& format : trace_formats())
-    if (format.name == name && !format.lacks.empty()) return fmt::format("the format is {}: {}", name, format.lacks);
+    if (format.name == name && !format.lacks.empty())
+      return fmt::format("the format is {}: {}", name, format.lacks);
   return "give a trace that has durations";
 }
 

@@ -122,7 +122,7 @@ class Trial:
 
     def report(self, epoch: Optional[int] = None, **metrics: Any) -> None:
         """Reports the metrics of an epoch and waits until Tandem has them for good. Raises Stop when no more epochs
-        are wanted. `epoch` counts from 1 and may be left out: the next one. A program that keeps checkpoints has the
+        are wanted before all were reported; after the last one it returns, and what follows runs. `epoch` counts from 1 and may be left out: the next one. A program that keeps checkpoints has the
         epoch's on disk before it calls this."""
         numbers = {name: _number(name, value) for name, value in metrics.items()}
         if epoch is not None and epoch < 1:
@@ -198,7 +198,8 @@ class Trial:
                 wire.send({"type": "checkpointed", "epoch": self.epoch})
         if answer["stop"]:
             self._stopped = True
-            raise Stop()
+            if self.epoch < self.epochs:  # after the last epoch the program goes on to its end, whoever asked
+                raise Stop()
 
     def __enter__(self) -> "Trial":
         global _current

@@ -15,7 +15,7 @@ class Gone(SystemExit):
 
 
 class ProtocolError(RuntimeError):
-    """Tandem said something this version of the SDK does not understand."""
+    """Tandem refused what this program said, or said something this version of the SDK does not understand."""
 
 
 class Wire:
@@ -58,6 +58,8 @@ class Wire:
             message = json.loads(line)
         except ValueError as error:
             raise ProtocolError(f"a line from Tandem is not JSON: {error}") from None
+        if isinstance(message, dict) and message.get("type") == "error":
+            raise ProtocolError(f"Tandem refused what this program said: {message.get('reason')}")
         if not isinstance(message, dict) or message.get("type") != expected:
             raise ProtocolError(f"expected '{expected}' from Tandem, got: {line[:200]!r}")
         return message

@@ -139,6 +139,20 @@ class Inside(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (0, "after the trial\n"))
         self.assertEqual(len(heard), 3)
 
+    def test_after_the_last_epoch_what_follows_runs_though_no_more_are_wanted(self):
+        result, heard = self.played(answer(), answer(), answer(stop=True, epoch=3)).run("""
+            import tandem
+            with tandem.trial() as t:
+                for epoch in t.remaining():
+                    t.report(accuracy=0)
+                    print("after", epoch)
+                print("saved")
+                t.report(accuracy=0)
+                print("never")
+            """)
+        self.assertEqual((result.returncode, result.stdout), (0, "after 1\nafter 2\nafter 3\nsaved\n"))
+        self.assertEqual(len(heard), 4)
+
     def test_stop_is_repeated_without_asking_again(self):
         result, heard = self.played(answer(stop=True)).run("""
             import tandem
@@ -339,6 +353,14 @@ class Inside(unittest.TestCase):
             tandem.trial()
             """)
         self.assertIn("had its trial already", result.stderr)
+
+    def test_what_tandem_refuses_is_said(self):
+        played = Played(self.folder)
+        self.addCleanup(played.ours.close)
+        played.says({"type": "error", "reason": "it said hello again"})
+        result, _ = played.run("import tandem\ntandem.trial().report(accuracy=1)")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("ProtocolError: Tandem refused what this program said: it said hello again", result.stderr)
 
     def test_children_do_not_get_the_socket_unless_asked(self):
         child = """

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -40,6 +42,46 @@ std::string time_of(const Assessment& assessed, const Question& question) {
 std::string metric_of(const Assessment& assessed, const Models& models) {
   return assessed.metric ? fmt::format("{} {:.4g}", models.metric(), assessed.metric->value())
                          : models.metric() + " not known";
+}
+
+// Hyperparameters of which there is a choice, and whether it changes what is predicted.
+struct Told {
+  std::string name;
+  bool time = false, metric = false;
+};
+
+std::vector<Told> told_apart(const Advice& advice, const Models& models, const Question& question) {
+  std::map<std::string, std::vector<Value>> choices;
+  for (const auto& candidate : question.candidates)
+    for (const auto& [name, value] : candidate.hyper)
+      if (auto& known = choices[name]; std::find(known.begin(), known.end(), value) == known.end())
+        known.push_back(value);
+  const auto& choice = advice.choice;
+  const auto metric = [&](const Setting& setting) {
+    const auto found = models.metric_of(setting);
+    return found ? found->value() : 0;
+  };
+  const auto seconds = [&](const Setting& setting) { return models.seconds(setting, choice.load).value(); };
+  std::vector<Told> out;
+  for (const auto& [name, values] : choices) {
+    if (values.size() < 2 || name == "epochs") continue;
+    Told& told = out.emplace_back(Told{name});
+    for (const auto& value : values) {
+      Setting other = choice.setting;
+      other.hyper[name] = value;
+      told.time |= seconds(other) != seconds(choice.setting);
+      told.metric |= metric(other) != metric(choice.setting);
+    }
+  }
+  return out;
+}
+
+// Without what nobody can recommend.
+std::string recommended(const Advice& advice, const Models& models, const Question& question) {
+  Setting setting = advice.choice.setting;
+  for (const auto& told : told_apart(advice, models, question))
+    if (!told.time && !told.metric) setting.hyper.erase(told.name);
+  return text(setting);
 }
 
 std::string runner_up_of(const Assessment& other, const Models& models, const Question& question) {
@@ -91,11 +133,11 @@ std::vector<std::string> reasons_for(const Advice& advice, const Models& models,
   if (advice.met)
     out.push_back(fmt::format("of {} candidates {} keep within {} with at least {}; {} promises most: {}",
                               question.candidates.size(), advice.fit, limits, percent(question.probability),
-                              text(choice.setting), metric_of(choice, models)));
+                              recommended(advice, models, question), metric_of(choice, models)));
   else
     out.push_back(fmt::format("none of {} candidates keeps within {} with {}; nearest is {}, with {}",
                               question.candidates.size(), limits, percent(question.probability),
-                              text(choice.setting), percent(choice.p_meet)));
+                              recommended(advice, models, question), percent(choice.p_meet)));
   out.push_back(fmt::format("it takes {}, within {} with {}, says {} from {} past runs of {}",
                             time_of(choice, question), text(question.slo), percent(choice.p_time),
                             choice.seconds.said_by, models.runs(), models.program()));
@@ -115,8 +157,16 @@ std::vector<std::string> reasons_for(const Advice& advice, const Models& models,
   return out;
 }
 
-std::vector<std::string> notes_on(const Advice& advice, const Models& models) {
+std::vector<std::string> notes_on(const Advice& advice, const Models& models, const Question& question) {
   auto out = models.notes();
+  for (const auto& told : told_apart(advice, models, question))
+    if (!told.time && !told.metric)
+      out.push_back(fmt::format("{0} {1} is one of its choices, and no recommendation: past runs do not tell "
+                                "what {0} changes",
+                                told.name, text(advice.choice.setting.hyper.at(told.name))));
+    else if (!told.time)
+      out.push_back(fmt::format("{} is chosen for {} alone: past runs do not tell what it changes in time",
+                                told.name, models.metric()));
   const auto outside = models.outside(advice.choice.setting, advice.choice.load);
   if (!outside.empty())
     out.push_back("outside of what was measured, so the interval is twice as wide: " + join(outside));

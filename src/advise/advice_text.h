@@ -11,7 +11,7 @@
 namespace tandem::advise {
 
 std::vector<std::string> reasons_for(const Advice&, const Models&, const Question&);
-std::vector<std::string> notes_on(const Advice&, const Models&);
+std::vector<std::string> notes_on(const Advice&, const Models&, const Question&);
 
 // {choice: {hyper, system, epochs}, predicted: {seconds, METRIC, joules, joules_source}, interval: {level,
 //  seconds: [low, high], …}, p_meet, met, models: {seconds, METRIC, joules}, runner_ups, threatened, reasons,

@@ -152,7 +152,7 @@ Advice advise(const Models& models, const Question& question) {
   out.fit = static_cast<std::size_t>(std::count_if(
       all.begin(), all.end(), [&](const Assessment& a) { return a.p_meet >= question.probability; }));
   out.reasons = reasons_for(out, models, question);
-  out.notes = notes_on(out, models);
+  out.notes = notes_on(out, models, question);
   return out;
 }
 

@@ -68,6 +68,24 @@ TEST(Advise, NothingMeetsItThenTheNearestMissIsSaid) {
   EXPECT_NE(advice.reasons[0].find("none of 12 candidates"), std::string::npos) << advice.reasons[0];
 }
 
+// Where some past runs do not say their batch size, none is learnt from it.
+TEST(Advise, WhatPastRunsDoNotTellApartIsNotRecommended) {
+  auto runs = toy_history(2, 0.02);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].metrics.clear();
+    if (i % 2 == 0) runs[i].setting.hyper.erase("batch_size");
+  }
+  const auto learnt = Models::fit(runs, "toy/data", "here", {.regressions = {"forest:trees=30"}});
+  const auto advice = advise(learnt, question(1000));
+  EXPECT_EQ(advice.reasons[0].find("batch_size"), std::string::npos) << advice.reasons[0];
+  const auto says = [](const Advice& given, const char* words) {
+    return std::any_of(given.notes.begin(), given.notes.end(),
+                       [&](const std::string& note) { return note.find(words) != std::string::npos; });
+  };
+  EXPECT_TRUE(says(advice, "no recommendation"));
+  EXPECT_FALSE(says(advise(models(), question(1000)), "no recommendation"));
+}
+
 TEST(Advise, AJouleLimitCounts) {
   auto asked = question(1000);
   const auto free = advise(models(), asked);

@@ -153,7 +153,7 @@ void Models::fit_seconds(std::span<const PastRun* const> runs, std::size_t measu
   // What other machines did says nothing of how much contention there is on this one.
   const Columns columns(Columns::Of::timing, runs, elsewhere_ ? 0 : options.machine_cores);
   for (const auto& name : columns.left_out())
-    notes_.push_back(fmt::format("{} is not used: not all past runs say it, or not as a number", name));
+    notes_.push_back(fmt::format("the time is predicted without {}: not all past runs say it, or not as a number", name));
   startup_ = startup_of({runs.begin(), runs.end()});
   Training training;
   for (const auto* run : runs)

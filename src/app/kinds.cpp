@@ -13,6 +13,7 @@
 #include "place/engine/scheduler.h"
 #include "spec/parse.h"
 #include "tune/experiment.h"
+#include "tune/possible.h"
 #include "tune/train.h"
 #include "tune/tune.h"
 
@@ -22,6 +23,11 @@ namespace {
 template <class Decides>
 std::unique_ptr<Policy> make() {
   return std::make_unique<Decides>();
+}
+
+template <class Kind>
+void possible(const spec::Job& job, const View& view) {
+  tune::require_possible(std::get<Kind>(job), view);
 }
 
 std::unique_ptr<Policy> first_come() {
@@ -41,6 +47,7 @@ std::vector<Kind> built_in() {
                  .parse = [](auto text, const auto& file, const auto& known) -> spec::Job {
                    return spec::require_train(text, file, known);
                  },
+                 .require_possible = possible<spec::TrainJob>,
                  .controller = make<tune::TrainController>,
                  .allocator = malleable,
                  .results = train_json,
@@ -52,6 +59,7 @@ std::vector<Kind> built_in() {
                  .parse = [](auto text, const auto& file, const auto& known) -> spec::Job {
                    return spec::require_tune(text, file, known);
                  },
+                 .require_possible = possible<spec::TuneJob>,
                  .controller = make<tune::TuneController>,
                  .allocator = malleable,
                  .results = tune_json,

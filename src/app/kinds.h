@@ -35,6 +35,8 @@ struct Kind {
 
   // A document of this kind. UserError that lists all that is wrong with it, one a line.
   spec::Job (*parse)(std::string_view text, const std::string& file_name, const Catalogue&) = nullptr;
+  // UserError when it could never be run on the view's nodes; null: nobody can tell.
+  void (*require_possible)(const spec::Job&, const View&) = nullptr;
   // Decides for the jobs of its kind, and leaves the others alone. Pure.
   std::unique_ptr<Policy> (*controller)() = nullptr;
   // Who starts and stops the tasks of a run of its own; null: first come, first served, on all nodes.

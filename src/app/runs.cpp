@@ -43,18 +43,27 @@ std::vector<std::unique_ptr<Policy>> policies_of(const store::RunInfo& run) {
   return is_server(run) ? server_policies(run) : policies_for(job_of(run));
 }
 
-NodeView this_machine() {
+NodeView this_machine(bool gpus_too) {
   const auto topology = platform::Topology::detect();
   NodeView node;
   node.capacity = {static_cast<int>(topology.cpus.size()), topology.memory, 1.0};
   node.type = fmt::format("{}, {} cores", topology.model, topology.cpus.size());  // as the local world has it
   std::string why;
-  if (const auto nvml = platform::Nvml::open(why)) {
+  if (const auto nvml = gpus_too ? platform::Nvml::open(why) : nullptr) {
     const auto gpus = local::gpus_of(*nvml);
     local::add_gpus(gpus, node.capacity);
     node.type = local::type_with(node.type, gpus);
   }
+  node.largest = node.capacity;
   return node;
+}
+
+void require_possible_here(const spec::Job& job) {
+  const auto possible = row_of(job).require_possible;
+  if (possible == nullptr) return;
+  View here;
+  here.nodes.push_back(this_machine(local::gpus_asked_by(job).gpus > 0));
+  possible(job, here);
 }
 
 measure::SensorOptions sensor_options(const spec::EnergySpec& energy) {

@@ -23,8 +23,10 @@ spec::Job job_of(const store::RunInfo&);
 
 // In the order they decide; a server's are those of all kinds that are queued, its scheduler last.
 std::vector<std::unique_ptr<Policy>> policies_of(const store::RunInfo&);
-// This machine as a node, for what must be known before there is a world.
-NodeView this_machine();
+// This machine as a node, for what must be known before there is a world. Without `gpus` nobody looks for them.
+NodeView this_machine(bool gpus = true);
+// UserError when the job could never be run here.
+void require_possible_here(const spec::Job&);
 // A sensor for this machine.
 measure::SensorOptions sensor_options(const spec::EnergySpec&);
 // The view of a run as its journal tells it, archived jobs included; where `job` is given, of these that one

@@ -57,6 +57,8 @@ json trial_json(const tune::TrialOutcome& trial, const TaskView& task) {
 }
 
 json best_json(const tune::Outcome& found, const View& view) {
+  json reached = json::object();
+  for (const auto& [metric, at] : found.reached) reached[metric] = at.value;
   const auto& best = found.trials[*found.best];
   const auto& task = view.tasks[static_cast<std::size_t>(best.task)];
   auto measured = json::array();
@@ -73,6 +75,8 @@ json best_json(const tune::Outcome& found, const View& view) {
           {"point", tandem::to_json(best.hyper)},
           {"system", tandem::to_json(found.best_system)},
           {"metrics", best.metrics},
+          {"reached", reached},
+          {"ranked_by", tune::ranked_by(*view.jobs.front().as<spec::TuneJob>())},
           {"train_seconds", best.train_time.value},
           {"confidence", found.system_confidence},
           {"measured", measured}};
@@ -98,6 +102,20 @@ Progress tune_progress(const View& view, const JobView& job) {
     out.done += task.state == TaskState::ended || task.state == TaskState::failed;
   }
   return out;
+}
+
+std::optional<Seconds> expected_left(const JobView& job, double share, Joules spent) {
+  constexpr double kTooLittle = 0.05;
+  const auto& budget = job.as<spec::TuneJob>()->budget;
+  std::optional<Seconds> left;
+  const auto at_most = [&](Seconds until) {
+    left = std::max(Seconds{}, left ? std::min(*left, until) : until);
+  };
+  if (share > kTooLittle && share < 1) at_most(job.active * ((1 - share) / share));
+  if (budget.time && share < 1) at_most(*budget.time - job.active);
+  if (budget.energy && share < 1 && spent > kTooLittle * *budget.energy)
+    at_most(job.active * ((*budget.energy - spent) / spent));
+  return left;
 }
 
 json tune_json(const store::RunInfo&, const View& view, const TaskFolders& folder) {

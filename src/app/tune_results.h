@@ -18,6 +18,9 @@ EnergyTotal energy_of(const tune::Outcome&);
 
 nlohmann::json tune_json(const store::RunInfo&, const View&, const TaskFolders& folder);
 Progress tune_progress(const View&, const JobView&);
+// Until its epochs are done, of which it has `share`, or a budget is used up, whichever comes first; nothing
+// where too little is done to tell.
+std::optional<Seconds> expected_left(const JobView&, double share, Joules spent);
 std::optional<TaskId> best_trial(const View&);  // of the first job
 
 }  // namespace tandem::app

@@ -13,6 +13,7 @@
 #include "app/results.h"
 #include "app/worlds.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/session.h"
 #include "control/loop.h"
@@ -37,6 +38,13 @@ struct PredictOptions {
 fs::path trained_folder(store::Store& store, const std::string& written) {
   const auto [run, view, folders] = find_job_run(store, written);
   const auto model = model_file(folders, view);
+  if (const auto& program = view.jobs.front().base().program; !model && !program.built_in())
+    throw UserError(
+        fmt::format("run {} has no model that Tandem could ask: it is of a program of yours ({}). `predict` "
+                    "and `infer` are for models of the built-in trainer (program: {{model, dataset}})",
+                    run.id, printable(program.command.front(), 80)));
+  if (!model && run.state == "finished")
+    throw UserError(fmt::format("run {} is finished and has no model: train it again", run.id));
   if (!model)
     throw UserError(fmt::format("run {} has no model yet (it is {}); `tandem resume {}` trains it to the end",
                                 run.id, run.state, run.id));

@@ -4,9 +4,48 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cli/command.h"
 
 namespace tandem::cli {
+namespace {
+
+// The first word that should be a command and is none; CLI11 only says that one is required.
+std::string unknown_command(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* at = &app;
+  std::string path;
+  for (int i = 1; i < argc && at->get_require_subcommand_min() > 0; ++i) {
+    const std::string word = argv[i];
+    if (word.starts_with("-")) return "";
+    std::vector<std::string> names;
+    const CLI::App* next = nullptr;
+    for (const CLI::App* command : at->get_subcommands({})) {
+      names.push_back(command->get_name());
+      if (command->get_name() == word) next = command;
+    }
+    if (next == nullptr) {
+      const auto meant = nearest(word, names);
+      return "there is no command '" + path + printable(word, 60) + "'" +
+             (meant ? ": did you mean " + *meant + "?" : ";") + " `tandem " + path + "--help` lists them";
+    }
+    at = next;
+    path += word + " ";
+  }
+  return "";
+}
+
+// `--trace --jobs x`: CLI11 takes what follows an option for its value, whatever it is.
+void refuse_options_as_values(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands({})) refuse_options_as_values(*command);
+  for (CLI::Option* option : app.get_options())
+    if (!option->get_positional() && option->get_items_expected_min() > 0)
+      option->check([](const std::string& written) {
+        return written.starts_with("--") ? "needs a value, and " + printable(written, 60) + " is an option"
+                                         : "";
+      });
+}
+
+}  // namespace
 
 int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
@@ -27,9 +66,14 @@ int run(int argc, char** argv) {
         add_predict, add_infer, add_data,         add_doctor, add_tell,      add_schema, add_completion})
     add(app, action);
   add_kinds(app, action);
+  refuse_options_as_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
+    if (const auto unknown = unknown_command(app, argc, argv); !unknown.empty()) {
+      std::cerr << "tandem: " << unknown << "\n";
+      return kUserCanFix;
+    }
     return app.exit(e) == 0 ? kDone : kUserCanFix;
   }
   try {

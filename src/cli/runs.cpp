@@ -10,6 +10,7 @@
 #include "app/job_json.h"
 #include "app/job_view.h"
 #include "app/results.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/command.h"
@@ -98,8 +99,9 @@ int show_server(store::Store& store, const store::RunInfo& run, const JsonOption
   const auto spec = parse_json(run.spec);
   target.write({{"run", run.id}, {"name", run.name}, {"state", run.state}, {"server", spec}, {"jobs", jobs}});
   if (target.alone()) return kDone;
-  std::cout << fmt::format("Server '{}' is {}: world {}, policy {}, {} jobs (run {})\n", run.name, run.state,
-                           spec.value("world", "?"), spec.value("policy", "?"), view.jobs.size(), run.id)
+  std::cout << fmt::format("Server '{}' is {}: world {}, policy {}, {} (run {})\n", run.name, run.state,
+                           spec.value("world", "?"), spec.value("policy", "?"),
+                           counted(view.jobs.size(), "job"), run.id)
             << columns(rows);
   return kDone;
 }

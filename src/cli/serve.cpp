@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "platform/machine_lock.h"
@@ -76,10 +77,10 @@ int serve(ServeOptions& options) {
   for (const auto& address : server.addresses())
     where += (where.empty() ? "" : " and ") + server::text(address);
   std::cout << fmt::format(
-                   "Serving {} nodes under policy {} (run {}), at {}.\n"
+                   "Serving {} under policy {} (run {}), at {}.\n"
                    "Submit with: {} submit SPEC   Look with: {} queue   Stop with Ctrl-C; jobs are kept.\n",
-                   server.view().nodes.size(), setup.policy, server.run(), where, own_command(),
-                   own_command())
+                   counted(server.view().nodes.size(), "node"), setup.policy, server.run(), where,
+                   own_command(), own_command())
             << std::flush;
   server.serve();
   to_stop = nullptr;

@@ -205,6 +205,7 @@ int work(store::Store& store, const store::RunInfo& run, const spec::Job& job, c
 int run_new(store::Store& store, const spec::Job& job, const JsonOption& as_json,
             const SessionOptions& options) {
   require_dataset(spec::base_of(job));
+  require_possible_here(job);
   const Seconds now{static_cast<double>(::time(nullptr))};
   auto spec = spec::to_json(job);
   for (const auto& [key, value] : options.kept.items()) spec[key] = value;

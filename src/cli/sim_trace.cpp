@@ -18,7 +18,9 @@ void add_trace_options(CLI::App& app, TraceOptions& options) {
     policies += "\n  " + entry.name + ": " + entry.description;
     for (const auto& option : entry.options) policies += "\n    :" + option.name + "=  " + option.meaning;
   }
-  for (const auto& entry : sim::trace_formats()) formats += "\n  " + entry.name + ": " + entry.description;
+  for (const auto& entry : sim::trace_formats())
+    formats += "\n  " + entry.name + ": " + entry.description +
+               (entry.lacks.empty() ? "" : " (" + entry.lacks + ")");
   const auto file = [&](const char* name, std::string& target, const std::string& what, const char* type) {
     app.add_option(name, target, what)->type_name(type)->group(group);
   };
@@ -38,6 +40,13 @@ void add_trace_options(CLI::App& app, TraceOptions& options) {
       ->type_name("X")
       ->group(group);
   file("--jobs", options.jobs, "write when each job started and ended to FILE, as CSV", "FILE");
+  app.get_option("--jobs")->check([](const std::string& written) {
+    const bool number = written.find_first_not_of("0123456789") == std::string::npos;
+    return number ? "names the file to write, and " + written +
+                        " looks like how many: all jobs of a trace are replayed; write ./" + written +
+                        " for a file of that name"
+                  : "";
+  });
 }
 
 int simulate_trace(const TraceOptions& options, const JsonOption& as_json) {

@@ -50,7 +50,7 @@ int tell(const TellOptions& options) {
       return kDone;
     }
     const auto answer = client->report(report);
-    return answer.stop || was_the_last(answer) ? kAnswerIsNo : kDone;
+    return answer.stop || was_the_last(answer) ? protocol::kToldToStop : kDone;
   } catch (const protocol::Gone&) {
     throw SystemError("Tandem is gone; end the script, `tandem resume` will start it again");
   } catch (const protocol::ProtocolError& e) {

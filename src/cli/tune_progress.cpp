@@ -6,12 +6,14 @@
 #include <set>
 
 #include "app/tune_results.h"
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/progress.h"
 #include "report/gpu_text.h"
 #include "report/tune_table.h"
 #include "search/searcher.h"
 #include "tune/goals.h"
+#include "tune/outcome.h"
 
 namespace tandem::cli {
 namespace {
@@ -56,8 +58,10 @@ std::string best_line(const View& view, const TuneStanding& standing) {
   if (standing.best_task < 0) return "best so far: none yet";
   const auto& job = *view.jobs.front().as<spec::TuneJob>();
   const auto& task = view.tasks[static_cast<std::size_t>(standing.best_task)];
-  return fmt::format("best so far: {}  trial {} epoch {}  {}", score_text(job, standing.best_values.front()),
-                     standing.best_task, standing.best_epoch, point_text(task.trial->point));
+  return fmt::format("best so far{}: {}  trial {} epoch {}  {}",
+                     job.mode == spec::Mode::joint ? " by " + tune::ranked_by(job) : "",
+                     score_text(job, standing.best_values.front()), standing.best_task, standing.best_epoch,
+                     point_text(tune::searched_part(job, view, task.trial->point)));
 }
 
 // What the system tuner is doing, over all that is alive.
@@ -127,10 +131,10 @@ class LiveTuneProgress final : public control::Observer {
     const double share = std::min(
         1.0, static_cast<double>(standing_.epochs) / std::max<double>(1, static_cast<double>(expected_)));
     const double active = view.jobs.front().active.value;
-    std::string line = fmt::format("{} of at most {} epochs, {} trials, {}", standing_.epochs, expected_,
-                                   view.tasks.size(), text(Seconds{active}));
-    if (share > 0.05 && share < 1)
-      line += fmt::format(", about {} left", text(Seconds{active / share * (1 - share)}));
+    std::string line = fmt::format("{} of at most {} epochs, {}, {}", standing_.epochs, expected_,
+                                   counted(view.tasks.size(), "trial"), text(Seconds{active}));
+    if (const auto left = expected_left(view.jobs.front(), share, standing_.joules))
+      line += fmt::format(", about {} left", text(*left));
     if (standing_.joules.value > 0) line += ", " + text(standing_.joules);
     lines.push_back(line);
     lines.push_back(best_line(view, standing_));
@@ -166,7 +170,8 @@ class LiveTuneProgress final : public control::Observer {
     return fmt::format("{:>5}  {:<9}  {:>2} of {:<3} {:<9} {:>5}  {:<8}  {}", task.id,
                        task.released && !task.alive ? "stopped" : name(task.state), task.reported(),
                        task.trial->until, score, task.cores_held > 0 ? std::to_string(task.cores_held) : "-",
-                       task.energy_source.empty() ? "-" : text(task.joules()), point_text(task.trial->point));
+                       task.energy_source.empty() ? "-" : text(task.joules()),
+                       point_text(tune::searched_part(job, view, task.trial->point)));
   }
 
   void expect(const View& view) {

@@ -153,7 +153,7 @@ Availability availability(const std::string& name, const Folders& folders) {
 std::string prepare(const std::string& name, const Folders& folders, const Progress& progress) {
   if (const Kernel* kernel = find_kernel(name)) {
     const bool made = prepare_timings(*kernel, folders.cache, progress);
-    return fmt::format("{}: {} {}", name, made ? "measured, kept in" : "already in",
+    return fmt::format("{} {}", made ? "measured, kept in" : "already in",
                        timings_file(*kernel, folders.cache).string());
   }
   const Availability there = availability(name, folders);
@@ -161,7 +161,7 @@ std::string prepare(const std::string& name, const Folders& folders, const Progr
     throw UserError(
         fmt::format("dataset '{}' is not here and Tandem does not download: {}", name, there.detail));
   }
-  return fmt::format("{}: nothing to get: {}", name, there.detail);
+  return "nothing to get: " + there.detail;
 }
 
 Summary check(const std::string& name, const Folders& folders) {

@@ -68,7 +68,7 @@ TEST(Datasets, AbsentFilesSayWhatGoesWhere) {
     EXPECT_MENTIONS(complaint([&] { prepare(name, folders); }), scratch.path().string());
     EXPECT_MENTIONS(complaint([&] { load(name, folders); }), scratch.path().string());
   }
-  EXPECT_MENTIONS(prepare("digits", folders), "nothing to get");
+  EXPECT_EQ(prepare("digits", folders), "nothing to get: drawn on the spot") << "whoever asks says of what";
 }
 
 TEST(Datasets, CheckCountsWhatIsThere) {

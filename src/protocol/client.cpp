@@ -84,7 +84,12 @@ void Client::send(const FromProgram& message) {
 
 FromTandem Client::receive() {
   for (;;) {
-    if (auto whole = reader_.next()) return parse_from_tandem(*whole);
+    if (auto whole = reader_.next()) {
+      auto message = parse_from_tandem(*whole);
+      if (const auto* refusal = std::get_if<Refusal>(&message))
+        throw ProtocolError("Tandem refused what this program said: " + refusal->reason);
+      return message;
+    }
     char piece[4096];
     const auto count = ::recv(descriptor_, piece, sizeof piece, 0);
     if (count == 0) throw_gone();

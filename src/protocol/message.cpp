@@ -349,6 +349,10 @@ OrderedJson json_of(const Answer& answer) {
   return json;
 }
 
+OrderedJson json_of(const Refusal& refusal) {
+  return {{"type", "error"}, {"reason", refusal.reason}};
+}
+
 template <class Message>
 std::string line_of(const Message& message) {
   try {
@@ -382,7 +386,8 @@ FromTandem parse_from_tandem(std::string_view line) {
   const std::string type = Fields{json, "the line"}.word("type");
   if (type == "begin") return begin_of({json, "begin"});
   if (type == "answer") return answer_of({json, "the answer"});
-  refuse_type(type, "Tandem", {"begin", "answer"});
+  if (type == "error") return Refusal{Fields{json, "the error"}.word("reason")};
+  refuse_type(type, "Tandem", {"begin", "answer", "error"});
 }
 
 std::string line(const FromProgram& message) {

@@ -27,6 +27,7 @@ inline constexpr int kVersion = 1;
 inline constexpr std::size_t kLongestLine = 1 << 20;
 inline constexpr std::size_t kMostMetrics = 256;
 inline constexpr std::size_t kLongestName = 128;  // of a metric, a hyperparameter or a thing it can change
+inline constexpr int kToldToStop = 3;             // exit status of `tandem tell` that heard: no more epochs
 
 struct ProtocolError : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -100,8 +101,14 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
+// Answers a line that breaks the contract: the attempt has failed, and is ended soon.
+struct Refusal {
+  std::string reason;
+  bool operator==(const Refusal&) const = default;
+};
+
 using FromProgram = std::variant<Hello, Epoch, Checkpointed, Ready, Progress>;
-using FromTandem = std::variant<Begin, Answer>;
+using FromTandem = std::variant<Begin, Answer, Refusal>;
 
 // From a line without its newline; throws ProtocolError.
 FromProgram parse_from_program(std::string_view line);

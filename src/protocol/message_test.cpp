@@ -77,7 +77,8 @@ TEST(Message, WhatIsWrittenIsReadBack) {
            Progress{1}})
     EXPECT_EQ(parse_from_program(without_newline(line(message))), message);
   for (const FromTandem& message :
-       std::vector<FromTandem>{some_begin(), Answer{}, Answer{true, false, Resources{1, 5, 0.5}, 3}})
+       std::vector<FromTandem>{some_begin(), Answer{}, Answer{true, false, Resources{1, 5, 0.5}, 3},
+                               Refusal{"it said hello again"}})
     EXPECT_EQ(parse_from_tandem(without_newline(line(message))), message);
 }
 

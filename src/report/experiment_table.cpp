@@ -6,6 +6,7 @@
 
 #include "app/experiment_results.h"
 #include "app/tune_results.h"
+#include "base/counted.h"
 #include "base/text.h"
 #include "report/experiment_table.h"
 #include "report/html.h"
@@ -211,8 +212,8 @@ std::string experiment_table(const store::RunInfo& run, const View& view, const 
   const auto looking = analysis_options_of(run);
   const auto found = findings_of(view, view.jobs.front().id, looking);
   const auto& job = view.jobs.front();
-  std::string out = fmt::format("{} {}: {} runs measured, {} design, {}{}\n", run.name, run.state,
-                                found.whole_runs, job.as<spec::Experiment>()->design, text(job.active),
+  std::string out = fmt::format("{} {}: {} measured, {} design, {}{}\n", run.name, run.state,
+                                counted(found.whole_runs, "run"), job.as<spec::Experiment>()->design, text(job.active),
                                 run.reason.empty() ? "" : " (" + run.reason + ")");
   if (const auto left = left_out_text(found); !left.empty()) out += "  " + left + "\n";
   for (const auto& analysis : found.analyses) {

@@ -113,7 +113,7 @@ Tuned::Tuned(const View& seen)
   std::set<std::string> names;
   for (const auto& one : view.tasks) {
     if (one.job != job.id || !one.trial) continue;
-    for (const auto& [name, value] : one.trial->point) names.insert(name);
+    for (const auto& [name, value] : tune::searched_part(spec, view, one.trial->point)) names.insert(name);
     for (std::size_t i = 0; i < one.epochs.size(); ++i) {
       until = std::max(until, one.epochs[i].at);
       if (const auto values = tune::goal_values(spec.objective, one, i, found.price))
@@ -135,7 +135,8 @@ const TaskView* Tuned::best_task() const {
 
 std::string Tuned::about(const TaskView& one) const {
   const bool brief = !one.trial || found.trials.size() > kMostInFull;
-  return fmt::format("trial {}{}", one.id, brief ? "" : ": " + point_text(one.trial->point));
+  return fmt::format("trial {}{}", one.id,
+                     brief ? "" : ": " + point_text(tune::searched_part(spec, view, one.trial->point)));
 }
 
 std::string goal_label(const spec::Objective& objective, const spec::Goal& goal) {
@@ -169,19 +170,28 @@ std::string tune_headline(const Tuned& run) {
   std::string out;
   if (run.found.best) {
     const auto& best = run.found.trials[*run.found.best];
+    const bool joint = run.spec.mode == spec::Mode::joint;
     out += "<div class=\"facts\">\n";
     for (std::size_t i = 0; i < best.goals.size(); ++i)
       out +=
-          fact((i == 0 ? "Best " : "its ") + run.spec.objective.goals[i].metric,
+          fact((i > 0    ? "its "
+                : joint ? "Best by " + tune::ranked_by(run.spec) + ": "
+                        : "Best ") +
+                   run.spec.objective.goals[i].metric,
                escape(goal_text(run.spec.objective, run.spec.objective.goals[i], best.goals[i])),
                fmt::format("trial {}, epoch {} of {}", best.task, best.best_epoch.value_or(0), best.epochs),
                i == 0);
+    if (joint)
+      for (const auto& [metric, at] : run.found.reached)
+        out += fact("Reached " + metric, escape(number_text(at.value)),
+                    fmt::format("trial {}, epoch {}", at.task, at.epoch));
     out += run_facts(run) + "</div>\n<div class=\"pair\"><div><h3>Its hyperparameters</h3>" +
            list_of(best.hyper) + "</div><div><h3>System to train it with</h3>" +
            system_list(run.found.best_system, run.found.system_confidence) + "</div></div>\n";
   } else {
-    out += nothing(run.found.trials.empty() ? "No trial was started."
-                                            : "No trial reported " + run.spec.objective.goals.front().metric +
+    out += nothing(run.found.trials.empty()     ? "No trial was started."
+                   : !run.found.reached.empty() ? "Every trial failed, so there is no best one."
+                                                : "No trial reported " + run.spec.objective.goals.front().metric +
                                                   ", so there is no best one.");
     out += "<div class=\"facts\">\n" + run_facts(run) + "</div>\n";
   }

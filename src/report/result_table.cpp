@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "report/drawings.h"
 #include "report/energy_text.h"
@@ -83,7 +84,7 @@ std::string train_table(const store::RunInfo& run, const View& view, const app::
   const TaskView* task = first_task(view);
   const std::int64_t wanted = view.jobs.empty() ? 0 : view.jobs.front().base().epochs;
   const std::int64_t done = task ? task->reported() : 0;
-  std::string out = fmt::format("{} {}: {} of {} epochs{}\n", run.name, run.state, done, wanted,
+  std::string out = fmt::format("{} {}: {} of {}{}\n", run.name, run.state, done, counted(wanted, "epoch"),
                                 run.reason.empty() ? "" : " (" + run.reason + ")");
   if (task && !task->epochs.empty()) {
     out += "\n" + quality_rows(*task);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "report/text_table.h"
@@ -62,7 +63,7 @@ std::string trace_remarks(const TraceStudy& prepared, const std::vector<PolicyRo
     const auto job = never.front();
     const auto& shape = prepared.replay.input.shapes[prepared.replay.input.jobs[job].shape];
     add(fmt::format(
-        "{} jobs can never be placed here, such as {}: {} x ({}){}", never.size(),
+        "{} can never be placed here, such as {}: {} x ({}){}", counted(never.size(), "job"),
         prepared.trace.jobs[job].name, shape.parts, text(shape.part),
         prepared.trace.jobs[job].gpu_type.empty() ? "" : " of " + prepared.trace.jobs[job].gpu_type));
   }
@@ -104,8 +105,9 @@ void write_trace_jobs(const std::string& file, const TraceStudy& prepared,
 std::string trace_summary(const TraceStudy& prepared) {
   std::size_t nodes = 0;
   for (const auto& pool : prepared.replay.input.pools) nodes += pool.count;
-  return fmt::format("{}: {} jobs ({}) on {} nodes of {}\n", prepared.trace.file, prepared.trace.jobs.size(),
-                     prepared.trace.format, nodes, prepared.where);
+  return fmt::format("{}: {} ({}) on {} of {}\n", prepared.trace.file,
+                     counted(prepared.trace.jobs.size(), "job"), prepared.trace.format, counted(nodes, "node"),
+                     prepared.where);
 }
 
 }  // namespace tandem::report

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/results.h"
+#include "base/counted.h"
 #include "report/energy_text.h"
 #include "report/result_table.h"
 #include "tune/fixed_default.h"
@@ -100,9 +101,24 @@ std::string front_rows(const tune::Outcome& found, const spec::TuneJob& job) {
   return out;
 }
 
+// In joint mode the best is not the one with the best main goal, which is told apart from it.
+std::string best_rows(const tune::Outcome& found, const spec::TuneJob& job) {
+  const auto& best = found.trials[*found.best];
+  const std::string where = fmt::format("(trial {}, epoch {} of {})", best.task, *best.best_epoch, best.epochs);
+  if (job.mode != spec::Mode::joint)
+    return tune_row("best", fmt::format("{}   {}", goals_text(job, best.goals), where));
+  std::string out = tune_row("best", fmt::format("by {}   {}", tune::ranked_by(job), where)) +
+                    tune_row("  there",
+                             fmt::format("{} after {}", goals_text(job, best.goals), text(best.best_after)));
+  for (const auto& [metric, reached] : found.reached)
+    out += tune_row("reached", fmt::format("{} {}   (trial {}, epoch {})", metric, goal_number(reached.value),
+                                           reached.task, reached.epoch));
+  return out;
+}
+
 std::string trial_failure_rows(const tune::Outcome& found, const View& view) {
   if (found.failed == 0) return "";
-  std::string out = fmt::format("\n  {} of {} trials failed:\n", found.failed, found.trials.size());
+  std::string out = fmt::format("\n  {} of {} failed:\n", found.failed, counted(found.trials.size(), "trial"));
   int shown = 0;
   for (const auto& trial : found.trials) {
     if (trial.state != "failed") continue;
@@ -137,13 +153,13 @@ std::string tune_table(const store::RunInfo& run, const View& view, const app::T
                        bool details) {
   const auto& job = *view.jobs.front().as<spec::TuneJob>();
   const auto found = tune::outcome(view, 0);
-  std::string out = fmt::format("{} {}: {} trials, {} epochs, {} {}{}\n", run.name, run.state,
-                                found.trials.size(), found.epochs_total, job.search.algorithm,
-                                spec::name(job.mode), run.reason.empty() ? "" : " (" + run.reason + ")");
+  std::string out =
+      fmt::format("{} {}: {}, {}, {} {}{}\n", run.name, run.state, counted(found.trials.size(), "trial"),
+                  counted(static_cast<std::size_t>(found.epochs_total), "epoch"), job.search.algorithm,
+                  spec::name(job.mode), run.reason.empty() ? "" : " (" + run.reason + ")");
   if (found.best) {
     const auto& best = found.trials[*found.best];
-    out += "\n" + tune_row("best", fmt::format("{}   (trial {}, epoch {} of {})", goals_text(job, best.goals),
-                                               best.task, *best.best_epoch, best.epochs));
+    out += "\n" + best_rows(found, job);
     for (const auto& [key, value] : best.hyper) {
       const auto* real = std::get_if<double>(&value);
       out += tune_row("  " + key, real ? fmt::format("{:.4g}", *real) : text(value));

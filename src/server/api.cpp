@@ -170,6 +170,7 @@ class Api {
     if (kind == nullptr || !kind->queued) kind = &kinds().front();
     auto job = kind->parse(text, file, parts_.catalogue);
     notes = check_gpus(job);
+    if (kind->require_possible && !view().nodes.empty()) kind->require_possible(job, view());
     if (auto& program = spec::base_of(job).program; program.folder.empty()) program.folder = folder;
     if (!kind->uses_knowledge) return parts_.loop.submit(job);
     std::string machine;

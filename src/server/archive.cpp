@@ -13,15 +13,32 @@ namespace tandem::server {
 using nlohmann::json;
 using namespace app;
 
+namespace {
+
+// Of several tasks (trials) one that runs, else one that waits, else the last that ran.
+const TaskView& telling_task(const View& view, const JobView& job) {
+  const TaskView *waits = nullptr, *ran = nullptr;
+  for (const TaskId id : job.tasks) {
+    const auto& task = view.tasks[static_cast<std::size_t>(id)];
+    if (task.alive) return task;
+    if (task.state == TaskState::waiting && !task.released && waits == nullptr) waits = &task;
+    if (task.attempt > 0) ran = &task;
+  }
+  return waits ? *waits : ran ? *ran : view.tasks[static_cast<std::size_t>(job.tasks.front())];
+}
+
+}  // namespace
+
 json explained(const Published& now, const JobView& job) {
   if (job.tasks.empty()) return nullptr;
-  const auto& task = now.view.tasks[static_cast<std::size_t>(job.tasks.front())];
+  const auto& task = telling_task(now.view, job);
   if (job.state != JobState::running && task.attempt == 0) {
     place::Explanation never{.policy = now.scheduler->policy.name,
                              .verdict = "it ended before it was placed"};
     return {{"explanation", explanation_json(never)}, {"explains", "why it was never placed"}};
   }
-  if (!task.alive && job.state == JobState::running)
+  const bool waits = !task.alive && task.state == TaskState::waiting;
+  if (job.state == JobState::running && (waits || task.attempt == 0))
     return {{"explanation", explanation_json(now.scheduler->explain(now.view, task.id))},
             {"explains", "why it waits"}};
   return {{"explanation", explanation_json(place::explain_placement(now.view, now.scheduler->policy, task))},

@@ -97,6 +97,11 @@ search::Losses losses(const spec::TuneJob& job, const std::vector<double>& value
   return out;
 }
 
+std::string ranked_by(const spec::TuneJob& job) {
+  const auto& main = job.objective.goals.front();
+  return main.metric + (job.mode != spec::Mode::joint ? "" : main.maximise ? " / train_time" : " * train_time");
+}
+
 std::size_t loss_count(const spec::TuneJob& job) {
   return job.mode == spec::Mode::joint ? 1 : job.objective.goals.size();
 }

@@ -38,6 +38,8 @@ const char* unit_of(const spec::Objective&,
 search::Losses losses(const spec::TuneJob&, const std::vector<double>& values, const TaskView&,
                       std::size_t index);
 std::size_t loss_count(const spec::TuneJob&);
+// What the first of them ranks by, in words: "accuracy", or in joint mode "accuracy / train_time".
+std::string ranked_by(const spec::TuneJob&);
 
 // Seconds of training up to and with the epoch at this index, start-up not counted.
 Seconds trained_until(const TaskView&, std::size_t index);

@@ -12,7 +12,9 @@
 #include "search/points.h"
 #include "stats/numeric/median.h"
 #include "tune/batches.h"
+#include "tune/possible.h"
 #include "tune/system_tuner.h"
+#include "tune/tuning.h"
 
 namespace tandem::tune {
 namespace {
@@ -39,10 +41,36 @@ std::string trial_state(const TaskView& task, const JobView& job) {
   }
 }
 
+std::set<std::string> with_one_choice(const spec::TuneJob& job, const View& view) {
+  std::set<std::string> out;
+  if (view.nodes.empty()) return out;
+  for (const auto& parameter : search_space(job, largest_node(view)).parameters)
+    if (parameter.domain.kind == spec::Domain::Kind::choice && parameter.domain.choices.size() == 1)
+      out.insert(parameter.name);
+  return out;
+}
+
+Values without(const std::set<std::string>& names, Values point) {
+  std::erase_if(point, [&](const auto& item) { return names.contains(item.first); });
+  return point;
+}
+
+void note_reached(Outcome& out, const spec::Objective& objective, const TaskView& task) {
+  for (const auto& record : task.epochs)
+    for (const auto& goal : objective.goals) {
+      const auto found = record.metrics.find(goal.metric);
+      if (found == record.metrics.end() || unit_of(objective, goal)[0] != '\0') continue;
+      const Reached now{found->second, task.id, record.epoch};
+      const auto [best, first] = out.reached.emplace(goal.metric, now);
+      if (!first && (goal.maximise ? now.value > best->second.value : now.value < best->second.value))
+        best->second = now;
+    }
+}
+
 TrialOutcome trial_outcome(const spec::TuneJob& tune, const JobView& job, const TaskView& task,
-                           const TimePrice& price) {
+                           const TimePrice& price, const std::set<std::string>& fixed) {
   TrialOutcome out{.task = task.id,
-                   .hyper = task.trial->point,
+                   .hyper = without(fixed, task.trial->point),
                    .state = trial_state(task, job),
                    .reason = task.release_reason,
                    .epochs = static_cast<std::int64_t>(task.epochs.size()),
@@ -62,6 +90,7 @@ TrialOutcome trial_outcome(const spec::TuneJob& tune, const JobView& job, const 
     out.losses = loss;
     out.goals = *values;
     out.best_epoch = task.epochs[i].epoch;
+    out.best_after = trained_until(task, i);
     out.metrics = task.epochs[i].metrics;
   }
   return out;
@@ -258,6 +287,10 @@ std::vector<std::vector<ConfigOutcome>> work_outcomes(const View& view, JobId id
   return out;
 }
 
+Values searched_part(const spec::TuneJob& job, const View& view, Values point) {
+  return without(with_one_choice(job, view), std::move(point));
+}
+
 Outcome outcome(const View& view, JobId id) {
   const auto& job = view.jobs[static_cast<std::size_t>(id)];
   const auto& tune = *job.as<spec::TuneJob>();
@@ -266,9 +299,11 @@ Outcome outcome(const View& view, JobId id) {
   out.price = price_of_time(view, job);
   std::vector<std::tuple<double, const TaskView*, const EpochRecord*>> epochs;
   std::set<std::int32_t> reused;
+  const auto fixed = with_one_choice(tune, view);
   for (const auto& task : view.tasks) {
     if (task.job != id || !task.trial) continue;
-    out.trials.push_back(trial_outcome(tune, job, task, out.price));
+    out.trials.push_back(trial_outcome(tune, job, task, out.price, fixed));
+    note_reached(out, tune.objective, task);
     out.failed += out.trials.back().state == "failed";
     out.joules += task.joules();
     if (!task.energy_source.empty()) out.energy_source = task.energy_source;
@@ -293,7 +328,8 @@ Outcome outcome(const View& view, JobId id) {
     const bool fresh = configs.insert(speed_key(record->granted)).second;
     if (fresh && configs.size() > 1 && record->phase == Phase::probing) ++out.probed_epochs;
   }
-  choose_best(out);
+  const bool all_failed = out.failed == static_cast<std::int64_t>(out.trials.size());
+  if (job.state != JobState::failed || !all_failed) choose_best(out);
   if (!out.best) return out;
   const auto workloads = work_outcomes(view, id);
   const auto workload = out.trials[*out.best].workload;

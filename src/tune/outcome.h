@@ -2,6 +2,7 @@
 // display.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,11 +15,12 @@ namespace tandem::tune {
 
 struct TrialOutcome {
   TaskId task = 0;
-  Values hyper;             // the point: what varied
+  Values hyper;             // the point: what was searched
   std::string state;        // running, waiting, held, stopped, finished, failed
   std::string reason;       // why it was stopped or failed
   std::int64_t epochs = 0;  // its own
   std::optional<std::int64_t> best_epoch;
+  Seconds best_after;         // training up to it
   Metrics metrics;            // of that epoch
   std::vector<double> goals;  // values of the job's goals at that epoch, as people read them
   search::Losses losses;      // the same, lower is better
@@ -40,9 +42,18 @@ struct ConfigOutcome {
       false;  // only first epochs of their processes were seen: scaled by how much shorter later ones are
 };
 
+// The best value of one of the program's metrics that any epoch reported. In joint mode, and where a trial got
+// worse again, that is another epoch than the best one.
+struct Reached {
+  double value = 0;
+  TaskId task = 0;
+  std::int64_t epoch = 0;
+};
+
 struct Outcome {
   std::vector<TrialOutcome> trials;
-  std::optional<std::size_t> best;  // index into trials
+  std::optional<std::size_t> best;  // index into trials; none: nothing was reported, or every trial failed
+  std::map<std::string, Reached> reached;  // by metric, of goals: of others nobody said what is better
   std::vector<std::size_t> front;   // several goals: the non-dominated ones, best main goal first
   Resources best_system;            // for training the best trial alone
   std::string system_confidence;    // "measured: 2 cores 0.81 s, 1 core 1.02 s an epoch" or what is not known
@@ -57,6 +68,9 @@ struct Outcome {
 };
 
 Outcome outcome(const View&, JobId);
+
+// Of a trial's point what was searched: a parameter with one choice is none.
+Values searched_part(const spec::TuneJob&, const View&, Values point);
 
 // The job that only measures, for later ones (`tandem tune --warm`): each batch size in each configuration of
 // cores and speed, `repetitions` times, with everything else in the middle of its domain. Memory is a limit,

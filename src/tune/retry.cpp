@@ -19,16 +19,6 @@ bool worth_another_attempt(const TaskView& task, const TaskFailed& failed, int r
   }
 }
 
-bool fits_somewhere(const View& view, const Resources& wanted, int nodes) {
-  return std::any_of(view.nodes.begin(), view.nodes.end(), [&](const NodeView& node) {
-    const auto& most = node.largest;  // one that is down may come back
-    if (wanted.cores > most.cores || wanted.memory > most.memory || wanted.gpus > most.gpus) return false;
-    return nodes == 1 ||
-           nodes <= std::count_if(view.nodes.begin(), view.nodes.end(),
-                                  [&](const NodeView& other) { return same_type(node, other); });
-  });
-}
-
 Resources settable_somewhere(const View& view, Resources wanted) {
   const auto any = [&](auto may) { return std::any_of(view.nodes.begin(), view.nodes.end(), may); };
   if (!any([](const NodeView& node) { return node.capacity.gpu_power.value > 0; })) wanted.gpu_power = {};

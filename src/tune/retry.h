@@ -10,9 +10,7 @@ namespace tandem::tune {
 // would crash the same way. Bad reports, silence and memory limits are never retried.
 bool worth_another_attempt(const TaskView&, const TaskFailed&, int retries);
 
-// Could so many nodes of one type each hold this, were they empty?
 // What is asked for, without a GPU's power or clock where no node lets them be set: they stay as they are.
 Resources settable_somewhere(const View&, Resources wanted);
-bool fits_somewhere(const View&, const Resources& wanted, int nodes = 1);
 
 }  // namespace tandem::tune

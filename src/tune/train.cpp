@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
+#include "tune/possible.h"
 #include "tune/retry.h"
 
 namespace tandem::tune {
@@ -20,19 +22,11 @@ struct TrainStep {
     return view.jobs[static_cast<std::size_t>(view.tasks[static_cast<std::size_t>(task)].job)];
   }
 
-  std::string why_never(const spec::TrainJob& spec) const {
-    if (!fits_somewhere(view, spec.system))
-      return fmt::format("it asks for {}, more than any node has", text(spec.system));
-    if (!fits_somewhere(view, spec.system, spec.nodes))
-      return fmt::format("it asks for {} nodes of one type with {} each, and there are not so many here",
-                         spec.nodes, text(spec.system));
-    return "";
-  }
-
   void ask(const JobView& job) {
-    if (const auto why = why_never(job.base()); !why.empty()) {
-      finish(job, JobState::failed, why);
-      return;
+    try {
+      require_possible(job.base(), view);
+    } catch (const UserError& e) {
+      return finish(job, JobState::failed, e.what());
     }
     const TaskView* known = task_of(view, job.id);
     const TaskId id = known ? known->id : static_cast<TaskId>(view.tasks.size());

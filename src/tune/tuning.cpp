@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/error.h"
 #include "tune/goals.h"
+#include "tune/possible.h"
 #include "tune/retry.h"
 
 namespace tandem::tune {
@@ -65,30 +65,13 @@ spec::Space search_space(const spec::TuneJob& job, const NodeView& node) {
 Tuning::Tuning(JobId id, const View& view)
     : id_(id),
       job_(*view.jobs[static_cast<std::size_t>(id)].as<spec::TuneJob>()),
-      known_(view.known.values()) {
-  if (view.nodes.empty()) throw UserError("there is no machine to tune on");
-  // Of several nodes the largest sets what a trial may be given.
-  node_ = *std::max_element(view.nodes.begin(), view.nodes.end(), [](const NodeView& a, const NodeView& b) {
-    return a.capacity.cores < b.capacity.cores;
-  });
+      known_(view.known.values()),
+      waits_from_(view.worked) {
+  node_ = node_for(job_, view);
   prepare();
 }
 
 void Tuning::prepare() {
-  const auto system = on_node(job_.system, node_);
-  if (system.cores.empty())
-    throw UserError(fmt::format("system.cores: every choice is more than the {} cores of this machine",
-                                node_.capacity.cores));
-  if (system.gpus > node_.capacity.gpus)
-    throw UserError(fmt::format(
-        "system.gpus: {} asked for, and this machine has {} that can be used; see `tandem doctor`",
-        system.gpus, node_.capacity.gpus));
-  if (system.gpu_memory > node_.capacity.gpu_memory)
-    throw UserError(fmt::format("system.gpu_memory: {} is more than the {} of a GPU here",
-                                text_bytes(system.gpu_memory), text_bytes(node_.capacity.gpu_memory)));
-  if (system.memory.empty())
-    throw UserError(fmt::format("system.memory: every choice is more than the {} of this machine",
-                                text_bytes(node_.capacity.memory)));
   searcher_ = std::make_unique<search::Recorded>(
       search::make_searcher(job_.search, search_space(job_, node_), loss_count(job_)));
   if (job_.mode == spec::Mode::pipelined) tuner_ = std::make_unique<SystemTuner>(job_, node_, known_);
@@ -250,10 +233,14 @@ void Tuning::task_failed(const View& view, TaskId id, std::vector<DecisionBody>&
     return;
   }
   if (trial->state == State::running) {
-    if (task.evicted || worth_another_attempt(task, *task.last_failure, job(view).base().limits.retries))
+    if (task.evicted || worth_another_attempt(task, *task.last_failure, job(view).base().limits.retries)) {
       out.push_back(request(view, *trial));
-    else
+    } else {
       give_up(view, *trial);
+      // A clone finds no checkpoint where the program keeps none: so would all the others.
+      if (trial->ask.clone_from && task.last_failure->failure == Failure::could_not_start)
+        return finish(JobState::failed, last_failure_, out);
+    }
   }
   go_on(view, out);
 }
@@ -294,6 +281,7 @@ void Tuning::note_success(Trial& trial, std::int64_t epoch, const std::vector<do
 
 void Tuning::resumed(const View& view, std::vector<DecisionBody>& out) {
   job_.budget = job(view).as<spec::TuneJob>()->budget;
+  waits_from_ = view.worked;
   arm_budget(view, out);
   for (const auto& trial : trials_)
     if (trial.state == State::running && !task_at(view, trial.task).alive)
@@ -318,8 +306,20 @@ void Tuning::woke(const View& view, std::vector<DecisionBody>& out) {
     else
       give_up(view, trial);
   }
+  if (!view.holding.empty()) waits_from_ = view.worked;
+  if (never_began(view))
+    return finish(JobState::failed,
+                  fmt::format("budget.time of {} has passed, and no trial could be started",
+                              text(*job_.budget.time)),
+                  out);
   if (job_.budget.time && job(view).active < *job_.budget.time) arm_budget(view, out);
   go_on(view, out);
+}
+
+// Time in which nothing of it runs is not its own, unless nobody else was at work either.
+bool Tuning::never_began(const View& view) const {
+  return job_.budget.time && job(view).active == Seconds{} && view.holding.empty() &&
+         view.worked - waits_from_ >= *job_.budget.time;
 }
 
 // What may follow from anything: losers go, winners and new trials come, or it is over.
@@ -428,17 +428,33 @@ bool Tuning::end_if_due(const View& view, std::vector<DecisionBody>& out) {
     finish(JobState::finished,
            fmt::format("{} reached the target of {}", main.metric, *job_.objective.target), out);
   else if (job_.budget.time && job(view).active >= *job_.budget.time)
-    finish(JobState::finished, "budget.time of " + text(*job_.budget.time) + " is used up", out);
+    wind_up(view, "budget.time of " + text(*job_.budget.time) + " is used up", out);
   else if (job_.budget.energy && spent_ >= *job_.budget.energy)
-    finish(JobState::finished, "budget.energy of " + text(*job_.budget.energy) + " is used up", out);
+    wind_up(view, "budget.energy of " + text(*job_.budget.energy) + " is used up", out);
   else if (job_.budget.cost && cost_so_far(view) >= *job_.budget.cost)
-    finish(JobState::finished, "budget.cost of " + text(*job_.budget.cost) + " is used up", out);
+    wind_up(view, "budget.cost of " + text(*job_.budget.cost) + " is used up", out);
   else if (searcher_->finished())
-    finish(any_success_ ? JobState::finished : JobState::failed,
-           any_success_ ? "" : "every trial failed; the last one: " + last_failure_, out);
+    wind_up(view, "", out);
   else
     return false;
   return true;
+}
+
+// What reported epochs and then failed came to nothing all the same.
+void Tuning::wind_up(const View& view, const std::string& why, std::vector<DecisionBody>& out) {
+  const auto failed = [&](const Trial& trial) {
+    return static_cast<std::size_t>(trial.task) < view.tasks.size() &&
+           task_at(view, trial.task).state == TaskState::failed;
+  };
+  if (any_success_ && !std::all_of(trials_.begin(), trials_.end(), failed))
+    return finish(JobState::finished, why, out);
+  std::string reason = why;
+  if (last_failure_.empty())
+    reason += why.empty() ? "no trial reported an epoch" : ", and no trial has reported an epoch";
+  else
+    reason += (why.empty() ? "every trial failed; the last one: " : "; every trial failed, the last one: ") +
+              last_failure_;
+  finish(JobState::failed, reason, out);
 }
 
 Joules Tuning::cost_so_far(const View& view) const {

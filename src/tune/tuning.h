@@ -61,7 +61,9 @@ class Tuning {
   int gpu_places(const View&, const std::vector<DecisionBody>& out) const;
   void fill(const View&, std::vector<DecisionBody>& out);
   Joules cost_so_far(const View&) const;
+  bool never_began(const View&) const;
   bool end_if_due(const View&, std::vector<DecisionBody>& out);
+  void wind_up(const View&, const std::string& why, std::vector<DecisionBody>& out);
   void finish(JobState, std::string reason, std::vector<DecisionBody>& out);
   void arm_budget(const View&, std::vector<DecisionBody>& out) const;
   void account(const EpochEnded&);
@@ -81,6 +83,7 @@ class Tuning {
   std::map<TaskId, std::size_t> by_task_;
   std::vector<KnownWorkload> known_;
   Joules spent_;
+  Seconds waits_from_;  // View::worked when it began, in this session
   std::optional<double> best_main_;
   bool any_success_ = false;
   std::string last_failure_;

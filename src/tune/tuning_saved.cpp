@@ -64,6 +64,7 @@ nlohmann::json Tuning::save() const {
           {"tuner", tuner_ ? tuner_->save() : json()},
           {"trials", std::move(trials)},
           {"spent", spent_.value},
+          {"waits_from", waits_from_.value},
           {"best", best_main_ ? json(*best_main_) : json()},
           {"any_success", any_success_},
           {"last_failure", last_failure_}};
@@ -83,6 +84,7 @@ Tuning::Tuning(const nlohmann::json& saved)
                        static_cast<State>(row.at(2).get<int>()), row.at(3)});
   }
   spent_.value = saved.at("spent");
+  waits_from_.value = saved.at("waits_from");
   if (!saved.at("best").is_null()) best_main_ = saved.at("best").get<double>();
   any_success_ = saved.at("any_success");
   last_failure_ = saved.at("last_failure");

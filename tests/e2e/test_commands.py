@@ -129,7 +129,9 @@ class HouseKeeping(Case):
         self.assertRegex(self.tandem("--version").stdout, r"tandem \d+\.\d+")
 
     def test_mistakes_on_the_command_line_exit_with_2(self):
-        self.tandem("trian", code=2)
+        for words, meant in ((["tran"], "did you mean train?"), (["data", "lst"], "did you mean list?"), (["xyzzy"], "no command 'xyzzy'")):
+            self.assertIn(meant, self.tandem(*words, code=2).stderr)
+        self.assertIn("--seed is an option", self.tandem("train", "job.yaml", "--store", "--seed", code=2).stderr)
         self.tandem("train", code=2)
         self.tandem("train", "--frobnicate", code=2)
 
@@ -153,6 +155,7 @@ class HouseKeeping(Case):
         self.assertTrue(rows["digits"]["available"])
         self.assertEqual(self.json("data", "check", "digits")["datasets"][0]["classes"], 10)
         self.assertIn("digits", self.tandem("data", "check", "digit", code=2).stderr)
+        self.assertEqual(self.tandem("data", "get", "digits").stdout, "digits: nothing to get: drawn on the spot\n")
         self.assertIn("mnist", self.tandem("data", "get", "mnist", "--data", self.folder / "empty", code=2).stderr)
 
 
@@ -207,7 +210,10 @@ class BuiltInTrainer(Case):
 
     def test_predict_without_a_model_says_what_to_do(self):
         self.tandem("train", self.speaker_spec())
-        self.assertIn("no model", self.tandem("predict", "last", "x", code=2).stderr)
+        said = self.tandem("predict", "last", "x", code=2).stderr
+        self.assertIn("no model", said)
+        self.assertIn("program of yours", said)
+        self.assertNotIn("resume", said, "that would make no model either")
 
 
 class Terminal(Case):

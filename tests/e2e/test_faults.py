@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from e2e.harness import Case, processes_below
+from e2e.harness import ROOT, TANDEM, Case, processes_below
 
 
 class BadSpecs(Case):
@@ -108,6 +108,23 @@ class BadPrograms(Case):
 
     def test_garbage(self):
         self.assertEqual(self.fails("--garbage-at", 1)["last_failure"]["failure"], "bad report")
+
+    def test_a_second_hello_keeps_what_was_acknowledged(self):
+        (self.folder / "twice.py").write_text(
+            "import sys\nsys.path.insert(0, sys.argv[1])\nimport tandem\n"
+            "with tandem.trial() as t:\n    for epoch in range(3):\n        t.report(accuracy=0.1)\n")
+        one = f"python3 {self.folder}/twice.py {ROOT}/python"
+        spec = self.spec(f"kind: train\nprogram: {{command: [sh, -c, '{one}; {one}']}}\nhyper: {{epochs: 6}}\n")
+        result = self.json("train", spec, code=1)
+        self.assertEqual(result["last_failure"]["failure"], "bad report")
+        self.assertIn("hello again", result["reason"])
+        self.assertEqual([epoch["epoch"] for epoch in result["epochs"]], [1, 2, 3])
+        self.assertIn("ProtocolError: Tandem refused", self.tandem("logs", result["run"]).stdout)
+
+    def test_a_loop_that_ends_with_tell_is_complete(self):
+        loop = f"set -e; for i in 1 2 3; do {TANDEM} tell accuracy=0.$i; done"
+        result = self.json("train", self.spec(f"kind: train\nprogram: {{command: [sh, -c, '{loop}']}}\nhyper: {{epochs: 3}}\n"))
+        self.assertEqual((result["state"], result["attempts"]), ("finished", 1))
 
     def test_silence(self):
         self.assertEqual(self.fails("--silent")["last_failure"]["failure"], "silent")

@@ -114,10 +114,20 @@ class Serve(ServerCase):
         self.assertIn("is over", again.stderr)
         self.assertIn("there is no job 99", self.tandem("cancel", 99, code=2).stderr)
 
-    def test_a_job_too_large_for_every_node_fails_and_says_so(self):
+    def test_a_running_search_is_explained_by_a_trial_that_runs(self):
         self.serve("--nodes", self.nodes, "--no-port")
-        job = self.submit(self.plain("sleep", "1", cores=64))
-        self.assertIn("more than any node has", self.until_over(job)["reason"])
+        job = self.submit(f"kind: tune\nprogram: {{command: [{SPEAKER}, --sleep-ms, 200]}}\nsearch: {{algorithm: random, trials: 20, max_epochs: 2}}\n"
+                          "hyper: {x: {range: [0, 1]}}\n")
+        self.until(lambda: self.ask("GET", f"/v1/jobs/{job}")[1]["progress"]["done"] > 0)
+        said = self.tandem("explain", job).stdout
+        self.assertIn("was put on", said)
+        self.assertNotIn("why it waits", said)
+
+    def test_a_job_too_large_for_every_node_is_refused(self):
+        self.serve("--nodes", self.nodes, "--no-port")
+        done = self.tandem("submit", self.spec(self.plain("sleep", "1", cores=64)), code=2)
+        self.assertIn("more than any node has", done.stderr)
+        self.assertEqual(self.ask("GET", "/v1/jobs")[1]["jobs"], [])
 
     def test_a_failing_program_is_told_with_its_last_words(self):
         self.serve("--nodes", self.nodes, "--no-port")

@@ -102,9 +102,18 @@ class Traces(Case):
                 (["--trace", self.trace, "--nodes", self.trace], "no nodes"),
                 (["--trace", self.cluster, "--cluster", self.cluster], "format"),
                 (["--policy", "fifo"], "--trace"),
+                (["--trace", "--jobs", "300"], "--jobs is an option"),
+                (["--trace", self.trace, "--cluster", self.cluster, "--jobs", "300"], "looks like how many"),
                 ([self.cluster, "--trace", self.trace, "--cluster", self.cluster], "one thing")]:
             with self.subTest(arguments):
                 self.assertIn(word, self.tandem("sim", *arguments, code=2, timeout=30).stderr)
+
+    def test_a_format_that_cannot_be_replayed_says_so_where_it_is_listed(self):
+        listed = " ".join(self.tandem("sim", "--help").stdout.split())
+        self.assertIn("batch sizes (it has neither durations nor steps, so it can be read but not replayed)", listed)
+        trace = self.folder / "workload-1.csv"
+        trace.write_text("name,time,application,num_replicas,batch_size\na,0,cifar10,1,128\n")
+        self.assertIn("neither durations nor steps", self.tandem("sim", "--trace", trace, "--cluster", self.cluster, code=2).stderr)
 
     def test_real_traces_run_to_their_end(self):
         traces = DATA / "traces"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import random
 import re
 import signal
@@ -92,6 +93,68 @@ class Tune(Case):
         self.assertIn("something broke", done.stdout)
         spec = self.tune_spec(search="{algorithm: random, trials: 2, max_epochs: 2}", extra="objective: {maximise: acuracy}")
         self.assertIn("accuracy", self.tandem("tune", spec, code=1).stdout)
+
+    def test_trials_that_report_and_then_all_crash_are_no_success(self):
+        done = self.json("tune", self.tune_spec("--crash-at", 3, search="{algorithm: random, trials: 2, max_epochs: 4}",
+                                                extra="limits: {retries: 0}"), "--quiet", code=1)
+        self.assertEqual((done["state"], done["best"], done["failed_trials"]), ("failed", None, 2))
+        self.assertIn("every trial failed", done["reason"])
+        table = self.tandem("show", done["run"]).stdout
+        self.assertIn("2 of 2 trials failed", table)
+        self.assertNotRegex(table, r"\n  best ")
+
+    def test_what_can_never_run_leaves_no_run_behind(self):
+        huge = "system: {cores: 4096}"
+        for words, spec, arguments in (("--cores 4096", self.tune_spec(extra="budget: {time: 2s}"), ("--mode", "hyper", "--cores", 4096)),
+                                       ("system.cores", self.tune_spec(extra=huge, name="huge.yaml"), ())):
+            with self.subTest(words):
+                self.assertIn(words, self.tandem("tune", spec, *arguments, code=2).stderr)
+        self.assertIn("4096 cores", self.tandem("train", self.speaker_spec(extra=huge + "\n"), code=2).stderr)
+        self.assertEqual(self.runs(), [])
+
+    def test_joint_mode_names_what_is_ranked_and_what_was_reached(self):
+        spec = self.tune_spec("--sleep-ms", 20, search="{algorithm: random, trials: 2, max_epochs: 4}", extra="system: {cores: 1}")
+        found = self.json("tune", spec, "--mode", "joint", "--quiet")
+        most = max(epoch["metrics"]["accuracy"] for trial in found["trials"] for epoch in trial["history"])
+        self.assertEqual(found["best"]["ranked_by"], "accuracy / train_time")
+        self.assertEqual(found["best"]["reached"], {"accuracy": most})
+        self.assertLess(found["best"]["metrics"]["accuracy"], most)
+        self.assertEqual(set(found["best"]["point"]), {"x"}, "nobody searched cores, memory or speed")
+        table = self.tandem("show", found["run"]).stdout
+        self.assertIn("by accuracy / train_time", table)
+        self.assertRegex(table, rf"reached +accuracy {most:.4g} ")
+        self.assertNotIn("memory", table)
+        plain = self.json("tune", spec, "--mode", "hyper", "--quiet")["best"]
+        self.assertEqual((plain["ranked_by"], plain["reached"]["accuracy"]), ("accuracy", plain["metrics"]["accuracy"]))
+
+    def test_population_based_training_without_checkpoints_ends_at_the_first_clone(self):
+        for way in ("--no-checkpoints", "--no-hello"):
+            with self.subTest(way):
+                done = self.json("tune", self.tune_spec("--no-checkpoints", way, search="{algorithm: pbt, trials: 4, max_epochs: 9}",
+                                                        extra="objective: {maximise: value}"), "--quiet", code=1)
+                self.assertEqual(done["state"], "failed")
+                self.assertIn("keeps checkpoints", done["reason"])
+                self.assertEqual(len(done["trials"]), 5)
+
+    def test_code_after_the_last_report_runs_and_after_an_early_stop_does_not(self):
+        script = self.folder / "saves.py"
+        script.write_text(f"import sys, time\nsys.path.insert(0, {str(ROOT / 'python')!r})\nimport tandem\n"
+                          "with tandem.trial() as t:\n    for epoch in t.remaining():\n        t.report(accuracy=t.hyper['x'])\n"
+                          "    time.sleep(float(sys.argv[1]))\n    open(t.folder + '/saved', 'w').close()\n")
+
+        def saved(search, seconds=0):
+            command = json.dumps([sys.executable, str(script), str(seconds)])
+            found = self.json("tune", self.spec(f"kind: tune\nprogram: {{command: {command}}}\nsearch: {search}\nhyper: {{x: {{range: [0, 1]}}}}\n"),
+                              "--quiet")
+            self.assertEqual(found["failed_trials"], 0)
+            return {trial["epochs"]: (pathlib.Path(found["folder"]) / f"task-{trial['trial']}" / "saved").exists() for trial in found["trials"]}
+
+        self.assertEqual(saved("{algorithm: random, trials: 1, max_epochs: 2}", 6), {2: True}, "however long it takes")
+        self.assertEqual(saved("{algorithm: successive-halving, max_epochs: 4, reduction: 2, trials: 4}"), {1: False, 2: False, 4: True})
+
+    def test_one_trial_is_one_trial(self):
+        spec = self.tune_spec(search="{algorithm: random, trials: 1, max_epochs: 1}")
+        self.assertIn("finished: 1 trial, 1 epoch, random", self.tandem("tune", spec, "--quiet").stdout)
 
     def test_budget_and_raised_limits(self):
         spec = self.tune_spec("--sleep-ms", 50, search="{algorithm: random, trials: 40, max_epochs: 4}", extra="budget: {time: 1s}")

@@ -224,6 +224,28 @@ TEST(Tuning, AJobWhoseTrialsAllFailSaysWhy) {
   EXPECT_NE(run.job().reason.find("as asked"), std::string::npos);
 }
 
+TEST(Tuning, TrialsThatReportAndThenAllFailMakeNoFinishedJob) {
+  auto job = a_job("random");
+  job.search.trials = 4;
+  auto does = well();
+  does.fails = [](TaskId, Attempt, std::int64_t epoch) {
+    return epoch == 3 ? std::optional(Failure::bad_report) : std::nullopt;
+  };
+  Played run(job, {4, 16 * kGiB, 1.0}, does);
+  EXPECT_EQ(run.job().state, JobState::failed);
+  EXPECT_NE(run.job().reason.find("every trial failed"), std::string::npos);
+  EXPECT_EQ(run.outcome().best, std::nullopt) << "none of them can be had";
+  EXPECT_GT(run.outcome().epochs_total, 0);
+  EXPECT_EQ(control::first_difference(policies(), run.journal), std::nullopt);
+
+  does.fails = [](TaskId task, Attempt, std::int64_t epoch) {
+    return task != 2 && epoch == 3 ? std::optional(Failure::bad_report) : std::nullopt;
+  };
+  Played one_left(job, {4, 16 * kGiB, 1.0}, does);
+  EXPECT_EQ(one_left.job().state, JobState::finished);
+  EXPECT_TRUE(one_left.outcome().best);
+}
+
 TEST(Tuning, AnObjectiveTheProgramDoesNotReportEndsTheJobAtOnce) {
   auto job = a_job();
   job.objective.goals = {{"acuracy", true}};
@@ -541,6 +563,20 @@ TEST(Tuning, PopulationBasedTrainingGoesOnFromTheWeightsOfTheBest) {
   EXPECT_GT(clones, 0);
 }
 
+// As a world says of a program that keeps none: every clone would fail like the first.
+TEST(Tuning, PopulationBasedTrainingWithoutCheckpointsEndsAtTheFirstClone) {
+  auto job = a_job("pbt");
+  job.search.trials = 8;
+  auto does = well();
+  does.fails = [](TaskId task, Attempt, std::int64_t) {
+    return task >= 8 ? std::optional(Failure::could_not_start) : std::nullopt;
+  };
+  Played run(job, {4, 16 * kGiB, 1.0}, does);
+  EXPECT_EQ(run.job().state, JobState::failed);
+  EXPECT_NE(run.job().reason.find("as asked"), std::string::npos);
+  EXPECT_EQ(run.loop.view().tasks.size(), 10u) << "those of one generation are started together, then no more";
+}
+
 TEST(Tuning, JointModePutsTheSystemIntoThePoint) {
   auto job = a_job("random");
   job.mode = spec::Mode::joint;
@@ -577,6 +613,29 @@ TEST(Tuning, CoresThatNoMachineHasAreAnError) {
   Played run(job);
   EXPECT_EQ(run.job().state, JobState::failed);
   EXPECT_NE(run.job().reason.find("system.cores"), std::string::npos);
+
+  job = a_job();
+  job.mode = spec::Mode::hyper;
+  job.hyper_cores = 128;
+  Played fixed(job);
+  EXPECT_EQ(fixed.job().state, JobState::failed);
+  EXPECT_NE(fixed.job().reason.find("--cores 128"), std::string::npos);
+}
+
+// Where nobody grants anything.
+TEST(Tuning, ABudgetAlsoEndsWhatNeverStarted) {
+  auto job = a_job("random");
+  job.budget.time = Seconds{30};
+  toy::World world({4, 16 * kGiB, 1.0}, well());
+  control::MemoryJournal journal;
+  std::vector<std::unique_ptr<Policy>> alone;
+  alone.push_back(std::make_unique<tune::TuneController>());
+  control::Loop loop({world, journal}, std::move(alone));
+  loop.open();
+  loop.submit(job);
+  loop.run();
+  EXPECT_EQ(loop.view().jobs.front().state, JobState::failed);
+  EXPECT_EQ(loop.view().jobs.front().reason, "budget.time of 30.0 s has passed, and no trial could be started");
 }
 
 // A snapshot while a search is under way: whoever takes it up decides what the search itself did.

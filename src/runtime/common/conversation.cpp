@@ -35,18 +35,25 @@ std::optional<std::pair<Failure, std::string>> lacks_precision(const Conversatio
                   name(wanted)));
 }
 
+std::pair<Failure, std::string> cannot_be_a_clone() {
+  return {Failure::could_not_start,
+          "it was to go on from another trial's checkpoint but has none: population-based training needs a "
+          "program that keeps checkpoints (docs/protocol.md)"};
+}
+
 Heard hear_hello(Conversation& talk, const protocol::Hello& hello) {
+  // Its answer would be counted from the start again, over what this process reported.
+  if (talk.said_hello || !talk.first_report)
+    throw ProtocolError(
+        "it said hello again: a program says it once, before its first report; if its command runs two "
+        "programs that report, make them two jobs");
   talk.said_hello = true;
   talk.keeps_checkpoints = hello.durable_epoch.has_value();
   talk.sets_precision = std::count(hello.can.begin(), hello.can.end(), "precision") > 0;
   if (auto why = lacks_precision(talk)) return {.fails = std::move(why)};
   // Without a checkpoint to go on from, it starts over and its new epochs supersede the old.
   talk.last_epoch = talk.begin.reported = hello.durable_epoch.value_or(0) > 0 ? talk.counted_before : 0;
-  if (hello.durable_epoch.value_or(0) < talk.cloned_at)
-    return {.fails = std::pair(
-                Failure::could_not_start,
-                "it was to go on from another trial's checkpoint but has none: population-based training "
-                "needs a program that keeps checkpoints (docs/protocol.md)")};
+  if (hello.durable_epoch.value_or(0) < talk.cloned_at) return {.fails = cannot_be_a_clone()};
   talk.begin_due = talk.gated;
   return {.wants_begin = !talk.gated};
 }
@@ -55,6 +62,7 @@ Heard hear_epoch(Conversation& talk, const protocol::Epoch& report, Seconds now)
   const auto epoch = number_of(talk, report);
   if (talk.owes_answer) throw ProtocolError("it reported again without waiting for the answer");
   if (auto why = lacks_precision(talk)) return {.fails = std::move(why)};
+  if (talk.cloned_at > 0 && !talk.said_hello) return {.fails = cannot_be_a_clone()};
   talk.owes_answer = true;
   talk.first_report = false;
   talk.stall_at.reset();
@@ -185,6 +193,10 @@ std::string answer(Conversation& talk, bool stop, Seconds now) {
                                             .epoch = talk.last_epoch}));
 }
 
+std::string refusal(const std::string& reason) {
+  return protocol::line(protocol::FromTandem(protocol::Refusal{reason}));
+}
+
 void settle(Conversation& talk, Seconds now) {
   talk.slice.reset();
   talk.settling_from = now;
@@ -210,6 +222,10 @@ Judgement judge(const Exit& exit) {
 
 Judgement judge(const Exit& exit, const Conversation& talk) {
   Judgement out = judge(exit);
+  // A script that ends with `tandem tell` ends with its answer: no more epochs.
+  if (talk.complete() && !talk.owes_answer && out.failure == Failure::crashed &&
+      exit.status == protocol::kToldToStop)
+    return {.well = true};
   if (out.well && !talk.plain && !talk.reported_any())
     return {false, Failure::silent,
             "it exited without having reported an epoch; does it call tandem.report() or `tandem tell`?"};

@@ -58,6 +58,8 @@ struct Conversation {
 
   // It could be stopped now and started again elsewhere without losing more than the epoch it is at.
   bool movable() const { return keeps_checkpoints || (!plain && !said_hello && first_report); }
+  // All its epochs are reported: what it does now is its own, and may take as long as an epoch.
+  bool complete() const { return !plain && last_epoch >= begin.epochs; }
   bool reported_any() const { return last_epoch > 0 || counted_before > 0; }
 };
 
@@ -88,6 +90,9 @@ Heard hear(Conversation&, const std::string& line, Seconds now);
 std::string begin_line(Conversation&, Seconds now);
 // The line that answers its report.
 std::string answer(Conversation&, bool stop, Seconds now);
+// The line that answers what broke the contract, and how long it may take to end after it by itself.
+std::string refusal(const std::string& reason);
+inline constexpr Seconds kLastWords{1};
 // What it does now shows nothing of how it will go on: the slice at hand is dropped.
 void settle(Conversation&, Seconds now);
 

@@ -34,6 +34,23 @@ TEST(Conversation, ReportsAreNumberedAndTimed) {
   EXPECT_THROW(hear(talk, epoch(3), {17}), protocol::ProtocolError) << "a gap";
 }
 
+// Its answer would begin again at epoch 1, over what was acknowledged.
+TEST(Conversation, ASecondHelloIsRefused) {
+  Conversation talk = a_talk();
+  hear(talk, hello(0), {1});
+  EXPECT_THROW(hear(talk, hello(0), {2}), protocol::ProtocolError);
+  hear(talk, epoch(1), {3});
+  answer(talk, false, {3});
+  EXPECT_THROW(hear(talk, R"({"type":"hello","version":1})", {4}), protocol::ProtocolError);
+  EXPECT_EQ(talk.last_epoch, 1) << "what it reported stands";
+
+  Conversation shy = a_talk();
+  hear(shy, epoch(1), {1});
+  answer(shy, false, {1});
+  EXPECT_THROW(hear(shy, hello(0), {2}), protocol::ProtocolError) << "the first is late";
+  EXPECT_EQ(shy.last_epoch, 1);
+}
+
 TEST(Conversation, AReportPastTheEndIsNotCounted) {
   Conversation talk = a_talk();
   talk.last_epoch = 3;
@@ -69,6 +86,7 @@ TEST(Conversation, OnlyAProgramThatLosesLittleIsMoved) {
   EXPECT_TRUE(talk.movable()) << "it has done nothing yet";
   hear(talk, R"({"type":"hello","version":1})", {1});
   EXPECT_FALSE(talk.movable()) << "it keeps no checkpoints";
+  talk = a_talk();
   hear(talk, hello(0), {1});
   EXPECT_TRUE(talk.movable());
 }
@@ -77,6 +95,9 @@ TEST(Conversation, ACloneNeedsItsCheckpoint) {
   Conversation talk = a_talk();
   talk.cloned_at = 2;
   EXPECT_TRUE(hear(talk, hello(0), {1}).fails);
+  talk = a_talk();
+  talk.cloned_at = 2;
+  EXPECT_TRUE(hear(talk, epoch(1), {1}).fails) << "who says no hello has begun from nothing";
 }
 
 TEST(Conversation, APlainCommandNeedNotReportAndIsNotMoved) {
@@ -152,6 +173,20 @@ TEST(Judge, NamesEveryKindOfEnd) {
   talk.last_epoch = 1;
   EXPECT_TRUE(judge({false, 0}, talk).well);
   EXPECT_TRUE(judge({false, 0}).well) << "a follower need not report";
+}
+
+// `for i in 1 2 3; do ...; tandem tell ...; done` ends with what the last `tell` said.
+TEST(Judge, AScriptThatEndsAsTellSaidAfterItsLastEpochEndedWell) {
+  Conversation talk = a_talk();
+  talk.last_epoch = 3;
+  EXPECT_TRUE(judge({false, protocol::kToldToStop}, talk).well);
+  EXPECT_EQ(judge({false, 1}, talk).failure, Failure::crashed) << "that is something else";
+  EXPECT_EQ(judge({true, SIGQUIT}, talk).failure, Failure::killed) << "signal 3 is not status 3";
+  talk.owes_answer = true;
+  EXPECT_EQ(judge({false, protocol::kToldToStop}, talk).failure, Failure::crashed) << "nobody told it";
+  talk.owes_answer = false;
+  talk.last_epoch = 2;
+  EXPECT_EQ(judge({false, protocol::kToldToStop}, talk).failure, Failure::crashed) << "nor here";
 }
 
 TEST(Judge, APlainCommandIsItsExitStatus) {

@@ -208,9 +208,9 @@ void LocalWorld::hold(Attempted& a) {
 }
 
 void LocalWorld::stop(Attempted& a) {
-  if (a.told_to_stop) return;
+  if (a.told_to_stop || a.verdict) return;
   a.told_to_stop = true;
-  a.kill_at = steady() + options_.grace;
+  a.kill_at = steady() + (a.talk.complete() ? std::max(a.talk.stall_after, options_.grace) : options_.grace);
   if (a.holds.lent) {  // its CPUs are others' by now, and what it does to end would be in their way
     std::vector<int> all;
     for (const auto& cpu : options_.topology.cpus) all.push_back(cpu.id);
@@ -269,8 +269,7 @@ void LocalWorld::heard(Attempted& a) {
       a.lines.feed({bytes.data(), static_cast<std::size_t>(got)});
       while (auto line = a.lines.next()) heard_line(a, *line);
     } catch (const protocol::ProtocolError& e) {
-      fail(a, Failure::bad_report, e.what());
-      a.socket.reset();
+      refuse_line(a, e.what());
     }
   }
 }
@@ -290,6 +289,14 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
   if (heard.past_the_end.empty()) return;
   note(a, heard.past_the_end);
   a.talk.plain ? answer(a) : stop(a);
+}
+
+// It hears why before it is ended, so that its own log says it too.
+void LocalWorld::refuse_line(Attempted& a, const std::string& why) {
+  if (!a.verdict) a.verdict.emplace(Failure::bad_report, why);
+  tell(a, runtime::refusal(why));
+  a.socket.reset();
+  a.kill_at = steady() + runtime::kLastWords;
 }
 
 void LocalWorld::fail(Attempted& a, Failure failure, const std::string& detail) {

@@ -145,6 +145,7 @@ class LocalWorld final : public control::Dispatching<Attempted> {
   void heard_line(Attempted&, const std::string& line);
   void tell(Attempted&, const std::string& line);
   void fail(Attempted&, Failure, const std::string& detail);
+  void refuse_line(Attempted&, const std::string& why);
   void ended(TaskId, std::size_t rank);
   void check_deadlines();
   int milliseconds_until_next(Seconds at_most);

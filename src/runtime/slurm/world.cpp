@@ -140,7 +140,7 @@ void SlurmWorld::stop(Attempted& a) {
   a.told_to_stop = true;
   if (!a.life) return finish(a.task, TaskEnded{a.task, a.number, {}});
   if (a.life->stage() != Stage::running) return a.life->cancel("it is to be stopped");
-  a.kill_at = steady() + options_.grace;
+  a.kill_at = steady() + (a.talk.complete() ? std::max(a.talk.stall_after, options_.grace) : options_.grace);
   if (a.talk.owes_answer)
     tell(a, answer(a.talk, true, steady()));
   else

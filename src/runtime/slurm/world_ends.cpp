@@ -124,7 +124,10 @@ void SlurmWorld::said(Attempted& a, const std::string& line) {
     else
       stop(a);
   } catch (const protocol::ProtocolError& e) {
-    make_fail(a, Failure::bad_report, e.what());
+    if (!a.verdict) a.verdict.emplace(Failure::bad_report, e.what());
+    a.talk.stall_at.reset();
+    tell(a, runtime::refusal(e.what()));
+    a.kill_at = steady() + runtime::kLastWords;
   }
 }
 

@@ -80,14 +80,24 @@ std::vector<std::string> complaints(const Trace& trace) {
   return out;
 }
 
+namespace {
+
+std::string what_is_lacking(const std::string& name) {
+  for (const auto& format : trace_formats())
+    if (format.name == name && !format.lacks.empty())
+      return fmt::format("the format is {}: {}", name, format.lacks);
+  return "give a trace that has durations";
+}
+
+}  // namespace
+
 void require_durations(Trace& trace) {
   for (const auto& job : trace.jobs)
     if (!job.duration) trace.skip(job.line, "the duration is not known", job.name);
   std::erase_if(trace.jobs, [](const TraceJob& job) { return !job.duration; });
   if (trace.jobs.empty())
-    throw UserError(fmt::format(
-        "{}: the duration of no job is known; {}", trace.file,
-        trace.format == "gavel" ? "give measured throughputs as well" : "give a trace that has durations"));
+    throw UserError(
+        fmt::format("{}: the duration of no job is known; {}", trace.file, what_is_lacking(trace.format)));
   start_at_zero(trace);
 }
 
@@ -96,9 +106,11 @@ const std::vector<TraceFormat>& trace_formats() {
       {"alibaba-pods", "Alibaba 2023 GPU cluster, tasks: openb_pod_list_*.csv", is_alibaba_pods,
        read_alibaba_pods},
       {"alibaba-nodes", "Alibaba 2023 GPU cluster, nodes: openb_node_list_*.csv", is_alibaba_nodes,
-       read_alibaba_nodes},
-      {"gavel", "Gavel's *.trace: job types, steps and GPUs, tab separated", is_gavel, read_gavel},
-      {"pollux", "Pollux' workload-*.csv: applications, replicas and batch sizes", is_pollux, read_pollux},
+       read_alibaba_nodes, "it has no jobs: it goes with --nodes"},
+      {"gavel", "Gavel's *.trace: job types, steps and GPUs, tab separated", is_gavel, read_gavel,
+       "it has no durations: give --throughputs as well"},
+      {"pollux", "Pollux' workload-*.csv: applications, replicas and batch sizes", is_pollux, read_pollux,
+       "it has neither durations nor steps, so it can be read but not replayed"},
       {"philly", "Microsoft Philly's cluster_job_log: JSON, with attempts", is_philly, read_philly},
       {"helios", "SenseTime Helios' cluster_log.csv", is_helios, read_helios},
       {"swf", "Standard Workload Format: 18 numbers a line", is_swf, read_swf},

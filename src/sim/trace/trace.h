@@ -97,6 +97,7 @@ struct TraceFormat {
   std::string name, description;
   bool (*recognises)(std::string_view text);
   Trace (*read)(std::string_view text, std::string_view file);
+  std::string lacks{};  // what a replay needs and the format has not, in words; "": nothing
 };
 const std::vector<TraceFormat>& trace_formats();
 const TraceFormat& trace_format(std::string_view name);  // UserError when there is none

@@ -10,6 +10,7 @@
 
 #include "app/results.h"
 #include "base/text.h"
+#include "base/printable_stream.h"
 #include "report/gpu_text.h"
 #include "report/result_table.h"
 
@@ -62,14 +63,16 @@ int output_width() {
 
 void LiveBlock::draw(const std::vector<std::string>& lines) {
   std::string out = drawn_ > 0 ? fmt::format("\x1b[{}A", drawn_) : "";
-  for (const auto& line : lines) out += "\r\x1b[2K" + cut_to(line, terminal_width() - 1) + "\n";
+  for (const auto& line : lines) out += "\r\x1b[2K" + cut_to(printable_line(line), terminal_width() - 1) + "\n";
   out += "\x1b[J";
-  std::cerr << out << std::flush;
+  write_as_it_is(std::cerr, out);
+  std::cerr << std::flush;
   drawn_ = static_cast<int>(lines.size());
 }
 
 void LiveBlock::clear() {
-  if (drawn_ > 0) std::cerr << fmt::format("\x1b[{}A\r\x1b[J", drawn_) << std::flush;
+  if (drawn_ > 0) write_as_it_is(std::cerr, fmt::format("\x1b[{}A\r\x1b[J", drawn_));
+  std::cerr << std::flush;
   drawn_ = 0;
 }
 

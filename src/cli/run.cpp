@@ -4,12 +4,14 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "base/printable_stream.h"
 #include "cli/command.h"
 
 namespace tandem::cli {
 
 int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  const PrintableStream output(std::cout), errors(std::cerr);
   CLI::App app("Tandem tunes, places and protects deep-learning jobs, trading accuracy, time and energy.",
                "tandem");
   app.set_version_flag("--version", "tandem " TANDEM_VERSION);

@@ -12,7 +12,9 @@
 #include "app/results.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
+#include "cli/printing.h"
 #include "cli/server_client.h"
 #include "cli/session.h"
 #include "control/loop.h"
@@ -44,7 +46,7 @@ int list_runs(store::Store& store, const JsonOption& target, bool quiet) {
                     {"changed", run.changed.value},
                     {"folder", store.run_folder(run.id).string()}});
     table += quiet ? run.id + "\n"
-                   : fmt::format("{:<21} {:<12} {:<24} {:<12} {}\n", run.id, run.kind, run.name, run.state,
+                   : fmt::format("{:<21} {:<12} {:<24} {:<12} {}\n", run.id, run.kind, printable_line(run.name, 200), run.state,
                                  when(run.created));
   }
   target.write({{"runs", rows}});
@@ -152,7 +154,7 @@ int show_job(const JobRun& job, const RunsOptions& options) {
     throw UserError("a server's jobs share its journal: ask for the journal of the server's run");
   options.json.write(result_json(job.run, job.view, job.folders));
   if (!options.json.alone())
-    std::cout << result_table(job.run, job.view, job.folders, true, ::isatty(STDOUT_FILENO) != 0);
+    print_table([&](bool colour) { return result_table(job.run, job.view, job.folders, true, colour); });
   return kDone;
 }
 

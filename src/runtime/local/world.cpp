@@ -106,7 +106,7 @@ control::Capabilities LocalWorld::capabilities() const {
 }
 
 Seconds LocalWorld::now() {
-  return {std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
+  return clock_.now();
 }
 
 std::vector<NodeJoined> LocalWorld::nodes() {

@@ -34,6 +34,7 @@
 #include "platform/cgroup.h"
 #include "platform/cpufreq.h"
 #include "platform/topology.h"
+#include "runtime/common/clock.h"
 #include "runtime/common/event_queue.h"
 #include "runtime/local/attempt.h"
 #include "runtime/local/gpu_allocator.h"
@@ -165,6 +166,7 @@ class LocalWorld final : public control::Dispatching<Attempted> {
   void restore_former_clocks();
   void remember_former_clocks();
 
+  runtime::WorldClock clock_;
   LocalOptions options_;
   platform::CpuFrequency clocks_;
   platform::Descriptor epoll_, wake_;

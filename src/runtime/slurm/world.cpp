@@ -48,7 +48,7 @@ SlurmWorld::~SlurmWorld() {
 }
 
 Seconds SlurmWorld::now() {
-  return {std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
+  return clock_.now();
 }
 
 // ---- decisions ----

@@ -138,7 +138,6 @@ class LocalWorld final : public control::Dispatching<Attempted> {
   void look_after_gpus();
   std::map<std::string, std::string> gpu_environment(const Attempted&) const;
   void kill_group(Attempted&);
-  void kill_marked(const Attempted&);
   bool rank_ended(Attempted&, std::size_t rank);  // true: that was the last of them
   void release(Attempted&);
   std::vector<pid_t> processes_of(const RankProcess&) const;
@@ -166,8 +165,8 @@ class LocalWorld final : public control::Dispatching<Attempted> {
   void restore_former_clocks();
   void remember_former_clocks();
 
-  runtime::WorldClock clock_;
   LocalOptions options_;
+  runtime::WorldClock clock_;
   platform::CpuFrequency clocks_;
   platform::Descriptor epoll_, wake_;
   control::Ledger ledger_;

@@ -141,6 +141,7 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   a.number = d.attempt;
   a.talk = runtime::begin_conversation(options_.run, d, task, job, task_folder(d.task).string());
   a.talk.lengths = options_.slices;
+  a.talk.objectives = runtime::objectives_of(view, task);
   if (const std::string why = take_room(a, d); !why.empty()) return refuse(id, why);
   try {
     if (task.trial && task.trial->clone_from)
@@ -284,6 +285,7 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
   if (heard.ready && options_.sensor) options_.sensor->started_up(a.task);
   if (heard.slice) happened(std::move(*heard.slice));
   if (heard.checkpoint) happened(*heard.checkpoint);
+  if (!heard.warning.empty()) note(a, heard.warning);
   if (heard.epoch) {
     happened(std::move(*heard.epoch));
     if (a.told_to_stop) answer(a);

@@ -68,6 +68,7 @@ class Trial:
         self._stopped = False
         self._next = 1  # number of the next report
         self._next_progress = 0.0
+        self._ready_at: Optional[float] = None  # until the next report
         self._counted_before = 0  # by earlier attempts, and still standing
         self._wire = _claim_socket(inheritable)
         self.inside = self._wire is not None
@@ -75,7 +76,7 @@ class Trial:
             self._read_environment()
             _cpus.keep_to_given()
             if ready:  # imports are done: from here on it is training
-                self._wire.send({"type": "ready"})
+                self._say_ready()
         else:
             self.system = System(_cores_here(), 0, 1.0)
             self.epochs, self.reported, self.seed, self.attempt = epochs, 0, seed, 1
@@ -114,7 +115,12 @@ class Trial:
         """Says, before the first epoch, that all is loaded and built: what came before counts neither as training time
         nor as its energy. Without it, start-up ends when the trial is made."""
         if self._wire is not None and not self._stopped:
-            self._wire.send({"type": "ready"})
+            self._say_ready()
+
+    def _say_ready(self) -> None:
+        assert self._wire is not None
+        self._ready_at = time.monotonic()
+        self._wire.send({"type": "ready"})
 
     def remaining(self) -> range:
         """The numbers of the epochs still to run."""
@@ -138,7 +144,11 @@ class Trial:
             note = " (counted before, not reported again)" if self._wire else ""
             print(f"epoch {self.epoch}: " + ", ".join(f"{k} {v:.6g}" for k, v in numbers.items()) + note, flush=True)
             return
-        self._wire.send({"type": "epoch", "epoch": self.epoch, "metrics": numbers})
+        message: Dict[str, Any] = {"type": "epoch", "epoch": self.epoch, "metrics": numbers}
+        if self._ready_at is not None:  # Tandem may have read `ready` late
+            message["since_ready"] = max(0.0, time.monotonic() - self._ready_at)
+            self._ready_at = None
+        self._wire.send(message)
         self._obey(self._wire, self._wire.receive("answer"))
 
     def progress(self, done: float, of: float = 1.0) -> None:

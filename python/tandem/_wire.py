@@ -37,7 +37,7 @@ class Wire:
         if os.getpid() != self._owner:
             raise RuntimeError("only the process that started the trial may report, not a child it forked")
         try:
-            # NaN goes out as the word NaN: Tandem refuses it and says which metric it was.
+            # NaN goes out as the word NaN: Tandem keeps it as null, and refuses it where it is an objective.
             self._socket.sendall(json.dumps(message, separators=(",", ":")).encode() + b"\n")
         except (BrokenPipeError, ConnectionResetError):
             raise _gone() from None

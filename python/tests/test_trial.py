@@ -54,6 +54,7 @@ class Played:
         self.ours.close()
         lines = [json.loads(line) for line in heard.splitlines()]
         self.ready = lines[:1] == [{"type": "ready"}]
+        self.since_ready = [line.pop("since_ready", None) for line in lines if line["type"] == "epoch"]
         return result, lines[1:] if self.ready else lines
 
 
@@ -113,6 +114,9 @@ class Inside(unittest.TestCase):
         self.assertEqual(result.stdout, "after the loop 3 3\n")
         self.assertEqual(heard[0], {"type": "hello", "version": 1, "can": []})
         self.assertTrue(self.last.ready, "it says when its start-up is over")
+        first, *others = self.last.since_ready
+        self.assertGreater(first, 0, "Tandem may have read that late")
+        self.assertEqual(others, [None, None])
         self.assertEqual(heard[1:], [{"type": "epoch", "epoch": n, "metrics": {"accuracy": n / 10, "loss": 1.0}}
                                      for n in (1, 2, 3)])
 
@@ -124,6 +128,26 @@ class Inside(unittest.TestCase):
                 t.report(accuracy=1)
             """)
         self.assertEqual([line["type"] for line in heard], ["ready", "hello", "epoch"])
+
+    def test_the_first_epoch_is_timed_from_the_last_ready(self):
+        self.played(answer()).run("""
+            import tandem, time
+            with tandem.trial() as t:
+                time.sleep(0.3)
+                t.ready()
+                time.sleep(0.1)
+                t.report(accuracy=1)
+            """)
+        self.assertGreaterEqual(self.last.since_ready[0], 0.1)
+        self.assertLess(self.last.since_ready[0], 0.3)
+
+    def test_numbers_that_are_none_are_told_as_they_are(self):
+        _, heard = self.played(answer()).run("""
+            import tandem
+            with tandem.trial() as t:
+                t.report(accuracy=1, loss=float("nan"), norm=float("inf"))
+            """)
+        self.assertEqual(str(heard[-1]["metrics"]), "{'accuracy': 1.0, 'loss': nan, 'norm': inf}")
 
     def test_stop_ends_the_trial_and_the_program_goes_on_after_it(self):
         result, heard = self.played(answer(), answer(stop=True)).run("""

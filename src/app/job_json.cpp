@@ -3,6 +3,7 @@
 #include <set>
 
 #include "app/kinds.h"
+#include "app/results.h"
 #include "event/codec.h"
 
 namespace tandem::app {
@@ -133,7 +134,7 @@ json whole_job_json(const View& view, const JobView& job) {
                              {"last_output", task.last_failure->last_output}};
     for (const auto& epoch : task.epochs)
       row["epochs"].push_back(
-          {{"epoch", epoch.epoch}, {"seconds", epoch.seconds.value}, {"metrics", epoch.metrics}});
+          {{"epoch", epoch.epoch}, {"seconds", epoch.seconds.value}, {"metrics", metrics_json(epoch)}});
     out["tasks"].push_back(std::move(row));
   }
   return out;

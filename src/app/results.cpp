@@ -25,7 +25,7 @@ json epochs_json(const TaskView& task) {
     epochs.push_back(
         {{"epoch", record.epoch},
          {"attempt", record.attempt},
-         {"metrics", record.metrics},
+         {"metrics", metrics_json(record)},
          {"seconds", record.seconds.value},
          {"startup", record.startup.value},
          {"joules", record.energy ? json(record.energy->joules.value) : json(nullptr)},
@@ -63,15 +63,24 @@ std::optional<Score> score_of(const Metrics& metrics) {
 }
 
 const EpochRecord* best_epoch(const TaskView& task) {
+  Metrics any;  // an epoch may lack what others are judged by
+  for (const auto& record : task.epochs) any.insert(record.metrics.begin(), record.metrics.end());
+  const auto by = score_of(any);
   const EpochRecord* best = nullptr;
   for (const auto& record : task.epochs) {
-    const auto now = score_of(record.metrics);
-    if (!now) continue;
-    const auto before = best ? score_of(best->metrics) : std::nullopt;
-    if (!before || (now->higher_is_better ? now->value > before->value : now->value < before->value))
-      best = &record;
+    if (!by || !record.metrics.contains(by->metric)) continue;
+    const double now = record.metrics.at(by->metric);
+    const double before = best ? best->metrics.at(by->metric) : 0;
+    if (!best || (by->higher_is_better ? now > before : now < before)) best = &record;
   }
   return best;
+}
+
+json metrics_json(const EpochRecord& record) {
+  json out = record.metrics;
+  if (out.is_null()) out = json::object();
+  for (const auto& name : record.not_finite) out[name] = nullptr;
+  return out;
 }
 
 EnergyTotal energy_of(const TaskView& task) {
@@ -102,10 +111,10 @@ json train_json(const store::RunInfo&, const View& view, const TaskFolders& fold
     result["seed"] = job.base().seed;
   }
   const TaskView* task = first_task(view);
-  result["metrics"] = task && !task->epochs.empty() ? json(task->epochs.back().metrics) : json::object();
+  result["metrics"] = task && !task->epochs.empty() ? metrics_json(task->epochs.back()) : json::object();
   if (task) {
     const EpochRecord* best = best_epoch(*task);
-    result["best"] = best ? json{{"epoch", best->epoch}, {"metrics", best->metrics}} : json(nullptr);
+    result["best"] = best ? json{{"epoch", best->epoch}, {"metrics", metrics_json(*best)}} : json(nullptr);
     result["train_seconds"] = training_time(*task).value;
     result["joules"] = task_energy_json(*task);
     result["energy_source"] = task->energy_source.empty() ? json(nullptr) : json(task->energy_source);

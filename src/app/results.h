@@ -22,6 +22,8 @@ struct Score {
 std::optional<Score> score_of(const Metrics&);
 Seconds training_time(const TaskView&);
 const EpochRecord* best_epoch(const TaskView&);
+// Null for those that were NaN or infinite.
+nlohmann::json metrics_json(const EpochRecord&);
 
 EnergyTotal energy_of(const TaskView&);
 

@@ -48,7 +48,7 @@ json trial_json(const tune::TrialOutcome& trial, const TaskView& task) {
                        {"mixed", record.mixed},
                        {"phase", name(record.phase)},
                        {"joules", record.energy ? json(record.energy->joules.value) : json(nullptr)},
-                       {"metrics", record.metrics}});
+                       {"metrics", metrics_json(record)}});
   if (task.last_failure && trial.state == "failed")
     out["failure"] = {{"failure", name(task.last_failure->failure)},
                       {"detail", task.last_failure->detail},

@@ -27,24 +27,46 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// The bytes of the UTF-8 character beyond ASCII that starts at `at`; 0 where there is none, or a control
-// character.
-std::size_t utf8_length(std::string_view s, std::size_t at) {
+struct Utf8 {
+  std::size_t length = 0;  // in bytes; 0: this is no character
+  std::uint32_t point = 0;
+};
+
+std::size_t length_by_lead(unsigned char lead) {
+  return lead >= 0xf0 && lead < 0xf5   ? 4
+         : lead >= 0xe0 && lead < 0xf0 ? 3
+         : lead >= 0xc2 && lead < 0xe0 ? 2
+                                       : 0;
+}
+
+// The character beyond ASCII that starts at `at`.
+Utf8 utf8_at(std::string_view s, std::size_t at) {
   const auto lead = static_cast<unsigned char>(s[at]);
-  const std::size_t length = lead >= 0xf0 && lead < 0xf5   ? 4
-                             : lead >= 0xe0 && lead < 0xf0 ? 3
-                             : lead >= 0xc2 && lead < 0xe0 ? 2
-                                                           : 0;
-  if (length == 0 || at + length > s.size()) return 0;
+  const std::size_t length = length_by_lead(lead);
+  if (length == 0 || at + length > s.size()) return {};
   std::uint32_t point = lead & (0x7fU >> length);
   for (std::size_t i = 1; i < length; ++i) {
     const auto next = static_cast<unsigned char>(s[at + i]);
-    if ((next & 0xc0) != 0x80) return 0;
+    if ((next & 0xc0) != 0x80) return {};
     point = point << 6 | (next & 0x3f);
   }
-  const std::uint32_t least = length == 2 ? 0xa0 : length == 3 ? 0x800 : 0x10000;
+  const std::uint32_t least = length == 2 ? 0x80 : length == 3 ? 0x800 : 0x10000;
   const bool surrogate = point >= 0xd800 && point < 0xe000;
-  return point >= least && point <= 0x10ffff && !surrogate ? length : 0;
+  return point >= least && point <= 0x10ffff && !surrogate ? Utf8{length, point} : Utf8{};
+}
+
+// What a terminal obeys instead of showing it, or what makes it show other text in another order.
+bool is_obeyed(std::uint32_t point) {
+  if (point == '\n' || point == '\t') return false;
+  return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c || point == 0x200e ||
+         point == 0x200f || (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+}
+
+std::string escaped(std::uint32_t point) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out = "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[point >> shift & 0xf];
+  return out;
 }
 
 }  // namespace
@@ -101,19 +123,32 @@ std::string printable(std::string_view raw, std::size_t most) {
   for (std::size_t at = 0; at < raw.size();) {
     if (out.size() >= most) return out + "...";
     const auto c = static_cast<unsigned char>(raw[at]);
-    if (c >= 0x20 && c < 0x7f) {
-      out += raw[at++];
-    } else if (c == '\n' || c == '\t') {
-      out += raw[at++];
-    } else if (const std::size_t length = utf8_length(raw, at)) {
-      out += raw.substr(at, length);
-      at += length;
-    } else {
+    const Utf8 next = c < 0x80 ? Utf8{1, c} : utf8_at(raw, at);
+    if (next.length == 0)
       out += '?';
-      ++at;
-    }
+    else if (is_obeyed(next.point))
+      out += escaped(next.point);
+    else
+      out += raw.substr(at, next.length);
+    at += std::max<std::size_t>(next.length, 1);
   }
   return out;
+}
+
+std::string printable_line(std::string_view raw, std::size_t most) {
+  std::string out;
+  for (const char c : printable(raw, most))
+    c == '\n' || c == '\t' ? out += escaped(static_cast<unsigned char>(c)) : out += c;
+  return out;
+}
+
+std::size_t unfinished_bytes(std::string_view text) {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
+    const auto c = static_cast<unsigned char>(text[text.size() - back]);
+    if ((c & 0xc0) == 0x80) continue;
+    return length_by_lead(c) > back ? back : 0;
+  }
+  return 0;
 }
 
 }  // namespace tandem

@@ -22,8 +22,13 @@ std::vector<std::string> wrapped(std::string_view, std::size_t width);
 // How many characters of UTF-8 there are.
 std::size_t characters(std::string_view);
 
-// Text from outside made safe to print: control characters and broken UTF-8 become '?', over-long text is
-// cut.
+// Text from outside made safe to print, in a terminal, a log or a page: control characters (C0 but newline and
+// tab, DEL, C1) and those that change the direction or the lines of text become "\u202e" as JSON writes them,
+// broken UTF-8 becomes '?', over-long text is cut.
 std::string printable(std::string_view, std::size_t most = 4096);
+// The same where nothing may begin a line of its own: newlines and tabs are escaped too.
+std::string printable_line(std::string_view, std::size_t most = 4096);
+// Of the end of the text: bytes that may be the beginning of a character whose rest is still to come.
+std::size_t unfinished_bytes(std::string_view);
 
 }  // namespace tandem

@@ -53,13 +53,38 @@ TEST(Text, PrintableKeepsTextAndBreaksNothing) {
 }
 
 TEST(Text, PrintableDisarmsTerminalsAndBrokenBytes) {
-  EXPECT_EQ(printable("\x1b[31m\x7f\r"), "?[31m??");
-  EXPECT_EQ(printable("\xc2\x9b"), "??") << "a one-character CSI";
+  EXPECT_EQ(printable("\x1b[31m\x7f\r"), R"(\u001b[31m\u007f\u000d)");
+  EXPECT_EQ(printable("\xc2\x9b"), R"(\u009b)") << "a one-character CSI";
   EXPECT_EQ(printable("\xff\xc3"), "??");
   EXPECT_EQ(printable("\xc3("), "?(");
   EXPECT_EQ(printable("\xe0\x80\x80"), "???") << "overlong";
   EXPECT_EQ(printable("\xed\xa0\x80"), "???") << "half a surrogate pair";
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "????") << "beyond Unicode";
+}
+
+TEST(Text, PrintableLetsNothingTurnTextAround) {
+  for (const char* character : {"\xd8\x9c", "\xe2\x80\x8e", "\xe2\x80\x8f", "\xe2\x80\xa8", "\xe2\x80\xa9",
+                                "\xe2\x80\xaa", "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa9"}) {
+    const auto shown = printable(std::string("a") + character + "b");
+    EXPECT_EQ(shown.size(), 8U) << shown;
+    EXPECT_EQ(shown.substr(0, 3), "a\\u") << shown;
+  }
+  EXPECT_EQ(printable("\xe2\x80\xae"), R"(\u202e)");
+  EXPECT_EQ(printable("\xe2\x80\x9c\xe2\x80\xaf"), "\xe2\x80\x9c\xe2\x80\xaf") << "their neighbours are text";
+}
+
+TEST(Text, PrintableLineIsOneLine) {
+  EXPECT_EQ(printable_line("a\nb\tc\x1b"), R"(a\u000ab\u0009c\u001b)");
+}
+
+TEST(Text, KnowsWhatIsStillToCome) {
+  EXPECT_EQ(unfinished_bytes(""), 0U);
+  EXPECT_EQ(unfinished_bytes("plain"), 0U);
+  EXPECT_EQ(unfinished_bytes("x\xc2"), 1U);
+  EXPECT_EQ(unfinished_bytes("x\xe2\x80"), 2U);
+  EXPECT_EQ(unfinished_bytes("x\xf0\x9f\x98"), 3U);
+  EXPECT_EQ(unfinished_bytes("x\xe2\x80\xae"), 0U);
+  EXPECT_EQ(unfinished_bytes("\x80\x80\x80\x80"), 0U) << "nothing began";
 }
 
 TEST(Text, PrintableCutsLongText) {

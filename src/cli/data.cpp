@@ -6,6 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/printable_stream.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "data/dataset.h"
 
@@ -53,9 +55,9 @@ int get(const DataOptions& options) {
   auto rows = json::array();
   for (const auto& name : options.names) {
     const auto done = data::prepare(name, folders, [&](double fraction) {
-      if (live) std::cerr << fmt::format("\r{}: {:3.0f} %", name, fraction * 100) << std::flush;
+      if (live) write_as_it_is(std::cerr, fmt::format("\r{}: {:3.0f} %", printable_line(name), fraction * 100));
     });
-    if (live) std::cerr << "\r\x1b[2K";
+    if (live) write_as_it_is(std::cerr, "\r\x1b[2K");
     rows.push_back({{"name", name}, {"detail", done}});
     if (!options.json.alone()) std::cout << name << ": " << done << "\n";
   }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "app/leftovers.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/doctor_gpus.h"
@@ -86,6 +87,7 @@ std::vector<Probe> limits(const platform::Topology& topology) {
           {"memory", "rlimit", !cgroups.memory(),
            cgroups.memory() ? "not needed"
                             : "RLIMIT_DATA of each process: the limit is not shared by a program's children"},
+          {"ending", "cgroup", !cgroups.kill_parent.empty(), cgroups.why_kill},
           {"speed", "cpufreq", clocks, clock_why},
           {"speed", "quota", !clocks && cgroups.cpu(), clocks ? "not needed" : cgroups.why_cpu}};
 }
@@ -111,6 +113,14 @@ std::vector<Probe> programs(const store::Store& store) {
   return out;
 }
 
+std::vector<Probe> leftovers(const std::vector<app::RunLeftovers>& left) {
+  std::vector<Probe> out;
+  for (const auto& one : left) out.push_back({"leftovers", "ended", one.reaped.alive.empty(), text(one)});
+  if (out.empty())
+    out.push_back({"leftovers", "none", true, "no run here has left processes or cgroups behind"});
+  return out;
+}
+
 int doctor(const DoctorOptions& options) {
   const auto topology = platform::Topology::detect();
   auto store = options.store.open();
@@ -121,6 +131,8 @@ int doctor(const DoctorOptions& options) {
   nlohmann::json gpus;
   add(examine_gpus(gpus));
   add(programs(store));
+  const auto left = app::reap_leftovers(store);
+  add(leftovers(left));
 
   auto rows = nlohmann::json::array();
   std::string table, last;

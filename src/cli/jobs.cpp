@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/resources.h"
+#include "cli/printing.h"
 
 namespace tandem::cli {
 namespace {
@@ -128,7 +129,7 @@ int nodes(const JobsOptions& options) {
 }
 
 int output(const JobsOptions& options) {
-  std::cout << ServerClient(options.server).text("GET", job_target(options.what.front(), "/output"));
+  print_output(ServerClient(options.server).text("GET", job_target(options.what.front(), "/output")));
   return kDone;
 }
 

@@ -11,6 +11,7 @@
 #include "app/job_view.h"
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/printing.h"
 #include "cli/session.h"
 
 namespace tandem::cli {
@@ -29,7 +30,8 @@ struct LogsOptions {
 // Copies what is new in the file to standard output.
 void copy_new(std::ifstream& in) {
   in.clear();
-  for (char chunk[4096]; in.read(chunk, sizeof(chunk)), in.gcount() > 0;) std::cout.write(chunk, in.gcount());
+  for (char chunk[4096]; in.read(chunk, sizeof(chunk)), in.gcount() > 0;)
+    print_output({chunk, static_cast<std::size_t>(in.gcount())});
   std::cout << std::flush;
 }
 

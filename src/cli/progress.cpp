@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <chrono>
 #include <iostream>
+#include <utility>
 
 #include "app/results.h"
+#include "base/printable_stream.h"
 #include "base/text.h"
 #include "report/gpu_text.h"
 #include "report/result_table.h"
@@ -18,19 +20,36 @@ namespace {
 
 constexpr int kBarWidth = 24;
 
-std::string epoch_line(const EpochEnded& e, std::int64_t of) {
+std::string epoch_line(const EpochEnded& e, std::int64_t of, bool again) {
   std::string line = fmt::format("epoch {:>{}}/{}", e.epoch, fmt::formatted_size("{}", of), of);
   if (const auto score = score_of(e.metrics)) line += fmt::format("  {} {:.4f}", score->metric, score->value);
   for (const auto& [name, value] : e.metrics)
     if (name == "loss") line += fmt::format("  loss {:.4f}", value);
+  for (const auto& name : e.not_finite) line += fmt::format("  {} null", name);
   line += "  " + text(e.seconds);
   if (e.energy) line += "  " + text(e.energy->joules);
-  return line;
+  return again ? line + "  again" : line;
 }
 
 std::string failure_line(const TaskFailed& failed) {
   return fmt::format("attempt {} {}: {}", failed.attempt, name(failed.failure),
                      printable(failed.detail, 300));
+}
+
+// Once for each metric of a task.
+std::string not_finite_line(const View& view, const EpochEnded& e) {
+  std::string out;
+  for (const auto& name : e.not_finite) {
+    const auto& epochs = view.tasks.at(static_cast<std::size_t>(e.task)).epochs;
+    const bool before = std::any_of(epochs.begin(), epochs.end(), [&](const EpochRecord& record) {
+      return record.epoch < e.epoch &&
+             std::count(record.not_finite.begin(), record.not_finite.end(), name) > 0;
+    });
+    if (!before)
+      out += fmt::format("{}task {}: metric '{}' is not a finite number in epoch {}: kept as null",
+                         out.empty() ? "" : "; ", e.task, name, e.epoch);
+  }
+  return out;
 }
 
 int columns_at(int file, int otherwise) {
@@ -42,6 +61,7 @@ int columns_at(int file, int otherwise) {
 
 std::string said(const View& view, const EventBody& body) {
   if (const auto* failed = std::get_if<TaskFailed>(&body)) return failure_line(*failed);
+  if (const auto* epoch = std::get_if<EpochEnded>(&body)) return not_finite_line(view, *epoch);
   if (const auto* cancelled = std::get_if<JobCancelled>(&body)) return cancelled->reason + ": stopping";
   if (const auto* refused = std::get_if<DecisionRefused>(&body)) return "refused: " + refused->reason;
   if (const auto* started = std::get_if<TaskStarted>(&body)) {
@@ -50,6 +70,18 @@ std::string said(const View& view, const EventBody& body) {
       return fmt::format("attempt {} goes on after epoch {}", started->attempt, task.reported());
   }
   return "";
+}
+
+bool SeenEpochs::again(const View& view, const control::Entry& entry) {
+  if (!std::exchange(begun_, true))
+    for (const auto& task : view.tasks)
+      if (!task.epochs.empty()) reached_[task.id] = task.epochs.back().epoch;
+  const auto* e = std::get_if<EpochEnded>(&entry.event.body);
+  if (e == nullptr) return false;
+  auto& reached = reached_[e->task];
+  const bool again = e->epoch <= reached;
+  reached = std::max(reached, e->epoch);
+  return again;
 }
 
 int terminal_width() {
@@ -62,14 +94,16 @@ int output_width() {
 
 void LiveBlock::draw(const std::vector<std::string>& lines) {
   std::string out = drawn_ > 0 ? fmt::format("\x1b[{}A", drawn_) : "";
-  for (const auto& line : lines) out += "\r\x1b[2K" + cut_to(line, terminal_width() - 1) + "\n";
+  for (const auto& line : lines) out += "\r\x1b[2K" + cut_to(printable_line(line), terminal_width() - 1) + "\n";
   out += "\x1b[J";
-  std::cerr << out << std::flush;
+  write_as_it_is(std::cerr, out);
+  std::cerr << std::flush;
   drawn_ = static_cast<int>(lines.size());
 }
 
 void LiveBlock::clear() {
-  if (drawn_ > 0) std::cerr << fmt::format("\x1b[{}A\r\x1b[J", drawn_) << std::flush;
+  if (drawn_ > 0) write_as_it_is(std::cerr, fmt::format("\x1b[{}A\r\x1b[J", drawn_));
+  std::cerr << std::flush;
   drawn_ = 0;
 }
 
@@ -82,11 +116,14 @@ class PlainProgress final : public control::Observer {
   }
 
   void saw(const View& view, const control::Entry& entry) override {
+    const bool again = seen_.again(view, entry);
     if (const auto* epoch = std::get_if<EpochEnded>(&entry.event.body))
-      std::cerr << epoch_line(*epoch, view.jobs.front().base().epochs) << std::endl;
-    else if (const auto line = said(view, entry.event.body); !line.empty())
-      std::cerr << line << std::endl;
+      std::cerr << epoch_line(*epoch, view.jobs.front().base().epochs, again) << std::endl;
+    if (const auto line = said(view, entry.event.body); !line.empty()) std::cerr << line << std::endl;
   }
+
+ private:
+  SeenEpochs seen_;
 };
 
 class LiveProgress final : public control::Observer {
@@ -96,10 +133,12 @@ class LiveProgress final : public control::Observer {
   }
 
   void saw(const View& view, const control::Entry& entry) override {
+    const bool again = seen_.again(view, entry);
     if (const auto* epoch = std::get_if<EpochEnded>(&entry.event.body)) {
-      last_ = epoch_line(*epoch, view.jobs.front().base().epochs);
+      last_ = epoch_line(*epoch, view.jobs.front().base().epochs, again);
       epoch_began_ = std::chrono::steady_clock::now();
-    } else if (const auto line = said(view, entry.event.body); !line.empty()) {
+    }
+    if (const auto line = said(view, entry.event.body); !line.empty()) {
       block_.clear();
       std::cerr << line << std::endl;
     } else if (std::holds_alternative<TaskStarted>(entry.event.body)) {
@@ -140,6 +179,7 @@ class LiveProgress final : public control::Observer {
 
   std::string name_, last_;
   std::chrono::steady_clock::time_point epoch_began_ = std::chrono::steady_clock::now();
+  SeenEpochs seen_;
   GpuLines gpus_;
   LiveBlock block_;
 };

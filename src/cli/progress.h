@@ -1,6 +1,7 @@
 // Shows a run as it goes, on standard error: a live display on a terminal, plain lines otherwise.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,17 @@ class LiveBlock {
 
 // What every display says in a line of its own; empty: nothing.
 std::string said(const View&, const EventBody&);
+
+// Which epochs were there before: a program that starts over without a checkpoint reports them again. Told of
+// every entry, from the first of a session on.
+class SeenEpochs {
+ public:
+  bool again(const View&, const control::Entry&);  // true: an epoch that was there before
+
+ private:
+  bool begun_ = false;
+  std::map<TaskId, std::int64_t> reached_;
+};
 // Columns of the terminal at standard error; 80 where it does not say.
 int terminal_width();
 // Columns of the terminal at standard output; 100 where it is none, or does not say.

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/printable_stream.h"
 #include "cli/command.h"
 
 namespace tandem::cli {
@@ -49,6 +50,7 @@ void refuse_options_as_values(CLI::App& app) {
 
 int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  const PrintableStream output(std::cout), errors(std::cerr);
   CLI::App app("Tandem tunes, places and protects deep-learning jobs, trading accuracy, time and energy.",
                "tandem");
   app.set_version_flag("--version", "tandem " TANDEM_VERSION);

@@ -13,12 +13,15 @@
 #include "base/counted.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
+#include "cli/printing.h"
 #include "cli/server_client.h"
 #include "cli/session.h"
 #include "control/loop.h"
 #include "event/codec.h"
 #include "report/result_table.h"
+#include "runtime/local/leftovers.h"
 #include "server/daemon.h"
 
 namespace tandem::cli {
@@ -45,8 +48,8 @@ int list_runs(store::Store& store, const JsonOption& target, bool quiet) {
                     {"changed", run.changed.value},
                     {"folder", store.run_folder(run.id).string()}});
     table += quiet ? run.id + "\n"
-                   : fmt::format("{:<21} {:<12} {:<24} {:<12} {}\n", run.id, run.kind, run.name, run.state,
-                                 when(run.created));
+                   : fmt::format("{:<21} {:<12} {:<24} {:<12} {}\n", run.id, run.kind,
+                                 printable_line(run.name, 200), run.state, when(run.created));
   }
   target.write({{"runs", rows}});
   if (target.alone()) return kDone;
@@ -136,9 +139,16 @@ int remove_run(store::Store& store, const store::RunInfo& run, bool yes, const J
     target.write({{"run", run.id}, {"removed", false}});
     return kDone;
   }
+  const auto reaped = local::reap_leftovers(folder);
+  if (!reaped.alive.empty())
+    throw SystemError(fmt::format("run {} is kept: {} of its processes are alive and cannot be ended ({})",
+                                  run.id, reaped.alive.size(), fmt::join(reaped.alive, " ")));
   store.remove(run.id);
-  target.write({{"run", run.id}, {"removed", true}});
-  if (!target.alone()) std::cout << "Removed " << run.id << ".\n";
+  target.write({{"run", run.id},
+                {"removed", true},
+                {"ended", {{"processes", reaped.processes}, {"cgroups", reaped.cgroups}}}});
+  if (target.alone()) return kDone;
+  std::cout << "Removed " << run.id << (reaped.any() ? "; ended what it left: " + text(reaped) : "") << ".\n";
   return kDone;
 }
 
@@ -154,7 +164,7 @@ int show_job(const JobRun& job, const RunsOptions& options) {
     throw UserError("a server's jobs share its journal: ask for the journal of the server's run");
   options.json.write(result_json(job.run, job.view, job.folders));
   if (!options.json.alone())
-    std::cout << result_table(job.run, job.view, job.folders, true, ::isatty(STDOUT_FILENO) != 0);
+    print_table([&](bool colour) { return result_table(job.run, job.view, job.folders, true, colour); });
   return kDone;
 }
 

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "app/leftovers.h"
 #include "app/results.h"
 #include "base/error.h"
 #include "cli/displays.h"
@@ -177,6 +178,7 @@ int work(store::Store& store, const store::RunInfo& run, const spec::Job& job, c
   if (!lock)
     throw UserError("run " + run.id + " is being worked on by another process; `tandem logs -f " + run.id +
                     "` follows it");
+  for (const auto& left : app::reap_leftovers(store)) std::cerr << "tandem: " << text(left) << "\n";
   auto journal = store.journal(run.id);
   const auto where = world_of(run);
   const auto machine = where.here() ? machine_for(store, run) : std::nullopt;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cmath>
 #include <iostream>
 #include <memory>
 
@@ -27,8 +26,6 @@ Metrics parse_metrics(const std::vector<std::string>& written) {
     if (equals == 0 || equals == std::string::npos ||
         std::from_chars(word.data() + equals + 1, end, value).ptr != end || equals + 1 == word.size())
       throw UserError("'" + word + "' is not NAME=NUMBER, such as accuracy=0.93");
-    if (!std::isfinite(value))
-      throw UserError("'" + word + "' is not a finite number; a diverged program should exit with an error");
     metrics[word.substr(0, equals)] = value;
   }
   return metrics;

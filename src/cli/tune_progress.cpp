@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iostream>
 #include <set>
+#include <utility>
 
 #include "app/tune_results.h"
 #include "base/counted.h"
@@ -20,34 +21,53 @@ namespace {
 
 constexpr std::size_t kMostRows = 12;
 
-// What is worth knowing at any moment, kept up to date event by event.
+// What is worth knowing at any moment: what earlier sessions did counts as what this one does.
 class TuneStanding {
  public:
   void saw(const View& view, const control::Entry& entry) {
-    const auto* e = std::get_if<EpochEnded>(&entry.event.body);
-    if (!e) return;
-    const auto& task = view.tasks[static_cast<std::size_t>(e->task)];
+    again = seen_.again(view, entry);
+    if (view.jobs.empty()) return;
+    if (!std::exchange(begun_, true))
+      for (const auto& task : view.tasks)
+        for (std::size_t i = 0; i < task.epochs.size(); ++i) judge(view, task, i);
+    if (const auto* e = std::get_if<EpochEnded>(&entry.event.body))
+      if (const auto& task = view.tasks[static_cast<std::size_t>(e->task)]; !task.epochs.empty())
+        judge(view, task, task.epochs.size() - 1);
+  }
+
+  std::int64_t epochs(const View& view) const {
+    std::int64_t sum = 0;
+    for (const auto& task : view.tasks) sum += static_cast<std::int64_t>(task.epochs.size());
+    return sum;
+  }
+  Joules joules(const View& view) const {
+    Joules sum;
+    for (const auto& task : view.tasks) sum += task.joules();
+    return sum;
+  }
+
+  double best_loss = 0;
+  TaskId best_task = -1;
+  std::int64_t best_epoch = 0;
+  std::vector<double> best_values;
+  bool again = false;  // the last entry is an epoch that was there before
+
+ private:
+  void judge(const View& view, const TaskView& task, std::size_t index) {
     const auto& job = *view.jobs.front().as<spec::TuneJob>();
-    ++epochs;
-    seconds += e->seconds.value;
-    if (e->energy) joules += e->energy->joules;
-    const auto values = tune::goal_values(job.objective, task, task.epochs.size() - 1,
-                                          tune::price_of_time(view, view.jobs.front()));
+    const auto values =
+        tune::goal_values(job.objective, task, index, tune::price_of_time(view, view.jobs.front()));
     if (!values) return;
-    const auto loss = tune::losses(job, *values, task, task.epochs.size() - 1).front();
+    const auto loss = tune::losses(job, *values, task, index).front();
     if (best_task >= 0 && loss >= best_loss) return;
-    best_task = e->task;
-    best_epoch = e->epoch;
+    best_task = task.id;
+    best_epoch = task.epochs[index].epoch;
     best_loss = loss;
     best_values = *values;
   }
 
-  std::int64_t epochs = 0;
-  double seconds = 0, best_loss = 0;
-  Joules joules;
-  TaskId best_task = -1;
-  std::int64_t best_epoch = 0;
-  std::vector<double> best_values;
+  bool begun_ = false;
+  SeenEpochs seen_;
 };
 
 std::string score_text(const spec::TuneJob& job, double value) {
@@ -97,11 +117,12 @@ class PlainTuneProgress final : public control::Observer {
       line += fmt::format("  {}  {}", text(e->seconds), text(record.granted));
       if (e->energy) line += "  " + text(e->energy->joules);
       if (record.phase != Phase::none) line += fmt::format("  {}", name(record.phase));
+      for (const auto& lacking : e->not_finite) line += fmt::format("  {} null", lacking);
+      if (standing_.again) line += "  again";
       if (standing_.best_task != best_before || standing_.best_loss != loss_before) line += "  best";
       std::cerr << line << std::endl;
-    } else if (const auto line = said(view, entry.event.body); !line.empty()) {
-      std::cerr << line << std::endl;
     }
+    if (const auto line = said(view, entry.event.body); !line.empty()) std::cerr << line << std::endl;
   }
 
  private:
@@ -128,14 +149,16 @@ class LiveTuneProgress final : public control::Observer {
     std::vector<std::string> lines{"trial  state      epoch   score     cores  energy    parameters"};
     for (const auto& row : rows(view)) lines.push_back(row);
     if (expected_ == 0) expect(view);
-    const double share = std::min(
-        1.0, static_cast<double>(standing_.epochs) / std::max<double>(1, static_cast<double>(expected_)));
+    const auto epochs = standing_.epochs(view);
+    const double share =
+        std::min(1.0, static_cast<double>(epochs) / std::max<double>(1, static_cast<double>(expected_)));
     const double active = view.jobs.front().active.value;
-    std::string line = fmt::format("{} of at most {} epochs, {}, {}", standing_.epochs, expected_,
+    const auto joules = standing_.joules(view);
+    std::string line = fmt::format("{} of at most {} epochs, {}, {}", epochs, expected_,
                                    counted(view.tasks.size(), "trial"), text(Seconds{active}));
-    if (const auto left = expected_left(view.jobs.front(), share, standing_.joules))
+    if (const auto left = expected_left(view.jobs.front(), share, joules))
       line += fmt::format(", about {} left", text(*left));
-    if (standing_.joules.value > 0) line += ", " + text(standing_.joules);
+    if (joules.value > 0) line += ", " + text(joules);
     lines.push_back(line);
     lines.push_back(best_line(view, standing_));
     if (const auto tuner = tuner_line(view); !tuner.empty()) lines.push_back(tuner);

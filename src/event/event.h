@@ -32,7 +32,7 @@ enum class Failure {
   killed,           // by a signal nobody here sent
   stalled,          // no report within limits.stall
   out_of_memory,    // killed at its memory limit
-  bad_report,       // it broke the protocol, or reported NaN
+  bad_report,       // it broke the protocol, or reported NaN for an objective
   silent,           // exited 0 without having reported its epochs
   lost,             // Tandem was gone and found it gone
   could_not_start,  // no such program, no permission
@@ -103,6 +103,7 @@ struct EpochEnded {
   Profile profile;               // of the same stretch without the start-up
   Seconds startup{};             // of `seconds`, what passed before the program was ready (its hello)
   std::optional<Joules> startup_energy{};  // of `energy`; none where nothing can tell
+  std::vector<std::string> not_finite{};   // metrics that were NaN or infinite, and so have no value
   bool operator==(const EpochEnded&) const = default;
 };
 

@@ -30,7 +30,8 @@ void fields(A&& a, E& e) {
         "pid_started", e.pid_started)("cpus", e.cpus)("gpus", e.gpus);
   if constexpr (std::is_same_v<T, EpochEnded>)
     a("task", e.task)("attempt", e.attempt)("epoch", e.epoch)("metrics", e.metrics)("seconds", e.seconds)(
-        "energy", e.energy)("profile", e.profile)("startup", e.startup)("startup_energy", e.startup_energy);
+        "energy", e.energy)("profile", e.profile)("startup", e.startup)("startup_energy", e.startup_energy)(
+        "not_finite", e.not_finite);
   if constexpr (std::is_same_v<T, CheckpointTaken>)
     a("task", e.task)("attempt", e.attempt)("decision", e.decision)("epoch", e.epoch);
   if constexpr (std::is_same_v<T, SystemChanged>)

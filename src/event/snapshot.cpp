@@ -14,7 +14,7 @@ namespace {
 template <class A>
 void describe(A& a, EpochRecord& e) {
   a(e.epoch)(e.attempt)(e.metrics)(e.at)(e.seconds)(e.energy)(e.profile)(e.granted)(e.startup)(e.phase)(
-      e.workload)(e.mixed)(e.startup_energy);
+      e.workload)(e.mixed)(e.startup_energy)(e.not_finite);
 }
 
 template <class A>

@@ -216,7 +216,8 @@ struct Folder {
     auto& t = task(e.task);
     supersede_from(t, e.epoch);
     t.epochs.push_back({e.epoch, e.attempt, e.metrics, view.now, e.seconds, e.energy, e.profile, t.granted,
-                        e.startup, t.phase, t.workload, std::exchange(t.mixed, false), e.startup_energy});
+                        e.startup, t.phase, t.workload, std::exchange(t.mixed, false), e.startup_energy,
+                        e.not_finite});
     t.sliced.reset();
     if (!e.energy) {
       t.energy_complete = false;

@@ -45,6 +45,7 @@ struct EpochRecord {
   std::int32_t workload = -1;
   bool mixed = false;  // it ran in more than one configuration; `granted` is the last
   std::optional<Joules> startup_energy{};
+  std::vector<std::string> not_finite{};  // metrics without a value
 
   Seconds working() const { return seconds - startup; }
   // Without the start-up: where its energy was not told apart, its share is taken to be that of its time.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -92,6 +93,19 @@ void detect_v1(CgroupSupport& support, const fs::path& proc, const fs::path& sys
     why = "cgroup v1, " + folder.string();
   }
   if (support.any()) support.version = 1;
+  for (const auto& [tree, file] :
+       {std::pair("unified", "cgroup.kill"), std::pair("freezer", "freezer.state")}) {
+    const auto group = own_group(proc, std::string_view(tree) == "freezer" ? tree : "");
+    if (!group || !fs::exists(sys / tree)) continue;
+    fs::path folder = sys / tree / fs::path(*group).relative_path();
+    if (!fs::exists(folder)) folder = sys / tree;
+    support.why_kill = try_below(folder, file);
+    if (!support.why_kill.empty()) continue;
+    support.kill_parent = folder;
+    support.why_kill = fmt::format("{}, {}", file, folder.string());
+    break;
+  }
+  if (support.why_kill.empty()) support.why_kill = "no cgroup to end programs by";
 }
 
 void detect_v2(CgroupSupport& support, const fs::path& proc, const fs::path& sys) {
@@ -125,7 +139,18 @@ void detect_v2(CgroupSupport& support, const fs::path& proc, const fs::path& sys
     parent = folder;
     why = "cgroup v2, " + folder.string();
   }
+  support.why_kill = try_below(folder, "cgroup.procs");
+  if (support.why_kill.empty()) {
+    support.kill_parent = folder;
+    support.why_kill = "cgroup v2, " + folder.string();
+  }
   if (support.any()) support.version = 2;
+}
+
+// No group of somebody else's is ever ended: neither name nor place may come from a file alone.
+bool is_group_of_ours(const fs::path& folder) {
+  return folder.is_absolute() && folder == folder.lexically_normal() &&
+         folder.filename().string().starts_with("tandem-") && fs::exists(folder / "cgroup.procs");
 }
 
 }  // namespace
@@ -137,46 +162,54 @@ CgroupSupport CgroupSupport::detect(const fs::path& proc, const fs::path& sys) {
   else if (fs::exists(sys))
     detect_v1(support, proc, sys);
   else
-    support.why_memory = support.why_cpu = "no " + sys.string();
+    support.why_memory = support.why_cpu = support.why_kill = "no " + sys.string();
   return support;
 }
 
-Cgroup::Cgroup(const CgroupSupport& support, const std::string& name) : version_(support.version) {
-  auto make = [&](const fs::path& parent) {
-    fs::path folder = parent / ("tandem-" + name);
+std::vector<fs::path> CgroupSupport::folders_of(const std::string& name) const {
+  std::vector<fs::path> out;
+  for (const auto& parent : {memory_parent, cpu_parent, kill_parent})
+    if (const auto folder = parent / ("tandem-" + name);
+        !parent.empty() && std::find(out.begin(), out.end(), folder) == out.end())
+      out.push_back(folder);
+  return out;
+}
+
+Cgroup::Cgroup(const CgroupSupport& support, const std::string& name)
+    : version_(support.version), folders_(support.folders_of(name)) {
+  for (const auto& folder : folders_) {
     std::error_code error;
     fs::create_directory(folder, error);
     if (error) throw SystemError("making the cgroup " + folder.string() + ": " + error.message());
-    return folder;
+  }
+  const auto own = [&](const fs::path& parent) {
+    return parent.empty() ? fs::path() : parent / ("tandem-" + name);
   };
-  if (support.memory()) memory_ = make(support.memory_parent);
-  if (support.cpu()) cpu_ = make(support.cpu_parent);
+  memory_ = own(support.memory_parent);
+  cpu_ = own(support.cpu_parent);
+  kill_ = own(support.kill_parent);
 }
 
-std::optional<Cgroup> Cgroup::find(const CgroupSupport& support, const std::string& name) {
+std::optional<Cgroup> Cgroup::left_at(const std::vector<fs::path>& folders) {
   Cgroup found;
-  found.version_ = support.version;
-  if (auto folder = support.memory_parent / ("tandem-" + name); support.memory() && fs::exists(folder))
-    found.memory_ = folder;
-  if (auto folder = support.cpu_parent / ("tandem-" + name); support.cpu() && fs::exists(folder))
-    found.cpu_ = folder;
-  if (found.memory_.empty() && found.cpu_.empty()) return std::nullopt;
+  std::copy_if(folders.begin(), folders.end(), std::back_inserter(found.folders_), is_group_of_ours);
+  if (found.folders_.empty()) return std::nullopt;
+  for (const auto& folder : found.folders_)
+    if (fs::exists(folder / "cgroup.kill") || fs::exists(folder / "freezer.state")) found.kill_ = folder;
   return found;
 }
 
 Cgroup::~Cgroup() {
-  if (memory_.empty() && cpu_.empty()) return;
+  if (folders_.empty()) return;
   kill_all();
   // A process that has just died may hold its group for a moment longer.
-  for (const auto& folder : {memory_, cpu_})
-    for (int tries = 0; !folder.empty() && ::rmdir(folder.c_str()) != 0 && errno == EBUSY && tries < 200;
-         ++tries)
+  for (const auto& folder : folders_)
+    for (int tries = 0; ::rmdir(folder.c_str()) != 0 && errno == EBUSY && tries < 200; ++tries)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void Cgroup::add(pid_t pid) {
-  for (const auto& folder : {memory_, cpu_})
-    if (!folder.empty()) write_file(folder / "cgroup.procs", std::to_string(pid));
+  for (const auto& folder : folders_) write_file(folder / "cgroup.procs", std::to_string(pid));
 }
 
 void Cgroup::set_memory(Bytes limit) {
@@ -208,15 +241,37 @@ void Cgroup::set_cpu_weight(double times) {
 }
 
 std::vector<pid_t> Cgroup::processes() const {
-  std::istringstream in(read_file((memory_.empty() ? cpu_ : memory_) / "cgroup.procs"));
-  return {std::istream_iterator<pid_t>(in), {}};
+  std::set<pid_t> all;
+  for (const auto& folder : folders_) {
+    std::istringstream in(read_file(folder / "cgroup.procs"));
+    all.insert(std::istream_iterator<pid_t>(in), {});
+  }
+  return {all.begin(), all.end()};
+}
+
+// What is frozen starts no other while it is ended one by one; v1 must be let go to die.
+void Cgroup::freeze(bool frozen) {
+  try {
+    if (fs::exists(kill_ / "cgroup.freeze"))
+      write_file(kill_ / "cgroup.freeze", frozen ? "1" : "0");
+    else if (fs::exists(kill_ / "freezer.state"))
+      write_file(kill_ / "freezer.state", frozen ? "FROZEN" : "THAWED");
+  } catch (const SystemError&) {  // it may be gone; the signals below go out anyhow
+  }
 }
 
 void Cgroup::kill_all() {
   for (int tries = 0; tries < 500; ++tries) {
     const auto left = processes();
     if (left.empty()) return;
+    bool at_once = false;
+    try {
+      if (fs::exists(kill_ / "cgroup.kill")) write_file(kill_ / "cgroup.kill", "1"), at_once = true;
+    } catch (const SystemError&) {
+    }
+    if (!at_once) freeze(true);
     for (pid_t pid : left) ::kill(pid, SIGKILL);
+    if (!at_once) freeze(false);
     std::this_thread::sleep_for(std::chrono::milliseconds(tries < 10 ? 1 : 10));
   }
 }

@@ -3,7 +3,8 @@
 //
 // Works with cgroup v1 (one tree a controller) and v2 (one tree), as far as this process may write there.
 // `detect` probes by making and removing a group, because permissions say too little. Groups are made below
-// this process's own group, named "tandem-<name>".
+// this process's own group, named "tandem-<name>". All in a group is ended at once by cgroup.kill: of the one
+// tree of v2, which a machine with v1 may have beside the others. Where the kernel has none, it is frozen first.
 #pragma once
 
 #include <sys/types.h>
@@ -21,11 +22,14 @@ namespace tandem::platform {
 struct CgroupSupport {
   int version = 0;                                  // 0: none usable
   std::filesystem::path memory_parent, cpu_parent;  // empty: that controller cannot be used
-  std::string why_memory, why_cpu;                  // one line for `tandem doctor`
+  std::filesystem::path kill_parent;                // groups here can be ended whole; empty: none
+  std::string why_memory, why_cpu, why_kill;        // one line for `tandem doctor`
 
   bool memory() const { return !memory_parent.empty(); }
   bool cpu() const { return !cpu_parent.empty(); }
-  bool any() const { return memory() || cpu(); }
+  bool any() const { return memory() || cpu() || !kill_parent.empty(); }
+  // The folders of a group of this name, there or not.
+  std::vector<std::filesystem::path> folders_of(const std::string& name) const;
 
   // `proc` and `sys` are /proc and /sys/fs/cgroup; tests give other ones.
   static CgroupSupport detect(const std::filesystem::path& proc = "/proc",
@@ -41,8 +45,9 @@ class Cgroup {
   // Ends what is left in it, and removes it.
   ~Cgroup();
 
-  // The groups of this name, if a crash has left any.
-  static std::optional<Cgroup> find(const CgroupSupport&, const std::string& name);
+  // What a crash has left of a group with these folders; nullopt: nothing. A folder that is no group of ours is
+  // passed over.
+  static std::optional<Cgroup> left_at(const std::vector<std::filesystem::path>& folders);
 
   void add(pid_t);
   void set_memory(Bytes limit);  // 0: none. Throws SystemError when more is in use than that
@@ -52,13 +57,15 @@ class Cgroup {
   // Where CPUs are contended: so many times the share of a group that has none set; from 0.01 to 100.
   void set_cpu_weight(double times);
   std::vector<pid_t> processes() const;
-  void kill_all();  // SIGKILL until nobody is left
+  void kill_all();  // until nobody is left, or some seconds passed
   std::int64_t oom_kills() const;
 
  private:
   Cgroup() = default;
+  void freeze(bool);
   int version_ = 0;
-  std::filesystem::path memory_, cpu_;  // the same folder in v2
+  std::filesystem::path memory_, cpu_, kill_;   // in v2 the same folder
+  std::vector<std::filesystem::path> folders_;  // each once
 };
 
 }  // namespace tandem::platform

@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "base/error.h"
 #include "platform/temporary.h"
@@ -87,8 +88,32 @@ TEST_F(FakeCgroups, VersionTwoWritesItsFiles) {
 
 TEST_F(FakeCgroups, AGroupLeftBehindIsFound) {
   const auto made = support(2);
-  EXPECT_TRUE(Cgroup::find(made, "x"));
-  EXPECT_FALSE(Cgroup::find(made, "y"));
+  EXPECT_TRUE(Cgroup::left_at(made.folders_of("x")));
+  EXPECT_FALSE(Cgroup::left_at(made.folders_of("y")));
+}
+
+TEST_F(FakeCgroups, NoGroupOfOthersIsTakenForALeftOne) {
+  write(root() / "system.slice/cgroup.procs", "1");
+  write(root() / "tandem-not-one/tasks", "1");
+  for (const fs::path& folder : {root() / "system.slice", root() / "tandem-x/../system.slice",
+                                root() / "tandem-not-one", fs::path("tandem-x")})
+    EXPECT_FALSE(Cgroup::left_at({folder})) << folder;
+}
+
+TEST_F(FakeCgroups, WhereTheKernelCanItEndsAllAtOnce) {
+  auto made = support(1);
+  made.kill_parent = root() / "unified";
+  for (const char* name : {"cgroup.procs", "cgroup.kill"}) write(made.kill_parent / "tandem-x" / name, "");
+  Cgroup group(made, "x");
+  group.add(99999999);
+  EXPECT_EQ(read(root() / "unified/tandem-x/cgroup.procs"), "99999999");
+  std::thread kernel([&] {
+    while (read(root() / "unified/tandem-x/cgroup.kill") != "1") std::this_thread::yield();
+    for (const char* tree : {"memory", "cpu", "unified"}) write(root() / tree / "tandem-x/cgroup.procs", "");
+  });
+  group.kill_all();
+  kernel.join();
+  EXPECT_TRUE(group.processes().empty());
 }
 
 TEST_F(FakeCgroups, AMachineWithoutThemSaysSo) {
@@ -145,7 +170,7 @@ TEST(RealCgroups, AreMadeHoldProcessesEndThemAndGo) {
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status));
-  EXPECT_FALSE(Cgroup::find(support, name));
+  EXPECT_FALSE(Cgroup::left_at(support.folders_of(name)));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "platform/process_tree.h"
 
 namespace tandem::platform {
 namespace {
@@ -96,6 +97,7 @@ std::string GuardianLink::start() {
   if (pid < 0) return trouble("starting " + program_.string());
   if (pid == 0) become_guardian(argv.data(), theirs.get(), self.get(), status_write.get());
   pid_ = pid;
+  note_own_child(pid);
   theirs.reset();
   status_write.reset();
   int error = 0;

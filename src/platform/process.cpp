@@ -16,6 +16,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "platform/process_tree.h"
 
 namespace tandem::platform {
 namespace {
@@ -144,25 +145,47 @@ std::optional<std::int64_t> stat_field(pid_t pid, int wanted, char* state = null
 
 }  // namespace
 
+namespace {
+
+// Of the program, by its keeper; -1: it could not be started.
+pid_t told_pid(int from) {
+  pid_t pid = -1;
+  ssize_t got;
+  do got = ::read(from, &pid, sizeof(pid));
+  while (got < 0 && errno == EINTR);
+  return got == sizeof(pid) ? pid : -1;
+}
+
+}  // namespace
+
 Child launch(const Launch& launch) {
   const Prepared prepared = prepare(launch);
   Pipe gate = make_pipe(), status = make_pipe();
-  const pid_t parent = ::getpid();
+  if (launch.kept) adopt_orphans();  // a kept program falls to us at its end
+  pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) throw_errno("starting " + launch.arguments.at(0));
   if (pid == 0) {
     ::close(gate.write.get());
+    if (launch.kept) parent = begin_keeper(parent, status.write.get());
     run_child(launch, prepared, gate.read.get(), status.write.get(), parent);
   }
-  ::setpgid(pid, pid);  // both sides do it, so that it holds whoever runs first
+  if (!launch.kept) ::setpgid(pid, pid);  // both sides do it, so that it holds whoever runs first
+  note_own_child(pid);
+  status.write.reset();
   Child child;
-  child.pid = pid;
-  child.started = start_time_of(pid);
+  child.pid = launch.kept ? told_pid(status.read.get()) : pid;
+  if (launch.kept) child.keeper = pid, child.keeper_started = start_time_of(pid);
+  if (child.pid < 0) {
+    ::waitpid(pid, nullptr, 0);
+    throw SystemError("starting " + launch.arguments.at(0) + ": no more processes can be made");
+  }
+  child.started = start_time_of(child.pid);
   child.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!child.pidfd) {
     const int error = errno;
-    ::kill(pid, SIGKILL);
-    ::waitpid(pid, nullptr, 0);
+    ::kill(child.pid, SIGKILL);
+    reap(child);
     throw SystemError("watching a new process (pidfd_open, Linux 5.3 or newer)", error);
   }
   child.gate = std::move(gate.write);
@@ -180,6 +203,33 @@ int open_gate(Child& child) {
   while (got < 0 && errno == EINTR);
   child.status.reset();
   return got == sizeof(error) ? error : 0;
+}
+
+std::optional<Ending> look_at_end(const Child& child) {
+  siginfo_t info{};
+  constexpr int kLook = WEXITED | WNOHANG | WNOWAIT;
+  if (::waitid(P_PIDFD, static_cast<id_t>(child.pidfd.get()), &info, kLook) != 0 || info.si_pid == 0)
+    return std::nullopt;
+  if (child.keeper > 0) {
+    // One that was killed could not finish its work: what it kept fell to us.
+    if (info.si_code != CLD_EXITED) {
+      ::kill(-child.pid, SIGKILL);
+      end_all(session_members(child.keeper));
+      end_orphans();
+    }
+    ::waitpid(child.keeper, nullptr, 0);
+    int got;
+    do got = ::waitid(P_PID, static_cast<id_t>(child.pid), &info, WEXITED | WNOWAIT);
+    while (got != 0 && errno == EINTR);
+    if (got != 0) return Ending{true, SIGKILL};
+  }
+  return Ending{info.si_code != CLD_EXITED, info.si_status};
+}
+
+void reap(const Child& child) {
+  for (const pid_t pid : {child.keeper, child.pid})
+    while (pid > 0 && ::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
 }
 
 std::int64_t start_time_of(pid_t pid) {

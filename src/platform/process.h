@@ -32,12 +32,15 @@ struct Launch {
   std::vector<int> cpus;  // empty: wherever this process may run
   Bytes data_limit = 0;   // RLIMIT_DATA; 0: none
   std::string folder;     // where it runs; empty: where this process does
+  bool kept = false;      // by a keeper (process_tree.h), which ends all it leaves behind
 };
 
 struct Child {
   pid_t pid = -1;
   std::int64_t started = 0;  // /proc/PID/stat field 22: with the pid it names the process for good
-  Descriptor pidfd;          // readable once it has ended
+  pid_t keeper = -1;         // its parent and the leader of its session, where it has one
+  std::int64_t keeper_started = 0;
+  Descriptor pidfd;          // readable once it has ended; of a kept one, and all it left behind
   Descriptor gate;           // closed or written: the program begins
   Descriptor status;         // errno of a failed exec arrives here
 };
@@ -46,6 +49,15 @@ struct Child {
 Child launch(const Launch&);
 // Lets the program begin. Returns errno of exec when there is no such program, 0 when it runs.
 int open_gate(Child&);
+
+// How it ended, once `pidfd` says so; nullopt: not yet. It is not reaped: its last numbers stay in /proc.
+struct Ending {
+  bool signalled = false;
+  int status = 0;  // or the signal
+};
+std::optional<Ending> look_at_end(const Child&);
+// Waits for its end, and gives its number back.
+void reap(const Child&);
 
 // 0 when there is no such process.
 std::int64_t start_time_of(pid_t);

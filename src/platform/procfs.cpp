@@ -62,6 +62,7 @@ std::optional<ProcessStat> ProcFs::stat(std::int64_t pid) const {
   ProcessStat stat;
   stat.parent = at(4);
   stat.group = at(5);
+  stat.session = at(6);
   stat.state = state.empty() ? '?' : state[0];
   stat.minor_faults = static_cast<double>(at(10) + at(11));
   stat.major_faults = static_cast<double>(at(12) + at(13));

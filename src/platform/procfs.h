@@ -19,7 +19,7 @@ namespace tandem::platform {
 // children it has waited for, and theirs. So the sum over a live family is conserved when a member ends and
 // is waited for.
 struct ProcessStat {
-  std::int64_t parent = 0, group = 0;
+  std::int64_t parent = 0, group = 0, session = 0;
   char state = '?';  // Z: ended, not yet waited for
   Seconds user, system, children_user, children_system;
   double minor_faults = 0, major_faults = 0;  // with those of waited-for children

@@ -52,7 +52,10 @@ Begin Client::hello(const Hello& hello) {
   throw ProtocolError("Tandem answered hello with something other than begin");
 }
 
-Answer Client::report(const Epoch& epoch) {
+Answer Client::report(Epoch epoch) {
+  if (const auto from = std::exchange(ready_at_, std::nullopt))
+    epoch.since_ready =
+        Seconds{std::chrono::duration<double>(std::chrono::steady_clock::now() - *from).count()};
   send(epoch);
   auto reply = receive();
   if (auto* answer = std::get_if<Answer>(&reply)) return *answer;
@@ -60,6 +63,7 @@ Answer Client::report(const Epoch& epoch) {
 }
 
 void Client::ready() {
+  ready_at_ = std::chrono::steady_clock::now();
   send(Ready{});
 }
 

@@ -6,6 +6,7 @@
 // UserError, an answer that does not fit the question a ProtocolError.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
@@ -28,7 +29,7 @@ class Client {
   void ready();
   void progress(double share);  // of the epoch that is done
   // Reports an epoch and waits until it is durable.
-  Answer report(const Epoch&);
+  Answer report(Epoch);
   void checkpointed(std::int64_t epoch);
 
  private:
@@ -37,6 +38,7 @@ class Client {
 
   int descriptor_;
   LineReader reader_;
+  std::optional<std::chrono::steady_clock::time_point> ready_at_;  // until the next report
 };
 
 }  // namespace tandem::protocol

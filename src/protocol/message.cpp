@@ -178,19 +178,28 @@ void check_version(std::int64_t version, const char* who) {
         who, version, kVersion);
 }
 
+// Words that are not JSON, but that many libraries write.
+std::optional<double> not_finite_from(const Json& value) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (value == "NaN" || value.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  if (value == "Infinity") return kInfinity;
+  if (value == "-Infinity") return -kInfinity;
+  return std::nullopt;
+}
+
 Metrics metrics_of(const Fields& fields) {
   if (fields.json.size() > kMostMetrics)
     refuse("{} metrics in one epoch are too many; the most is {}", fields.json.size(), kMostMetrics);
   Metrics metrics;
   for (const auto& [name, value] : fields.json.items()) {
     check_name(name, "metric");
-    if (value == "NaN") refuse("metric {} is NaN", in_quotes(name));
-    if (value == "Infinity" || value == "-Infinity") refuse("metric {} is infinite", in_quotes(name));
+    if (const auto word = not_finite_from(value)) {
+      metrics.emplace(name, *word);
+      continue;
+    }
     if (!value.is_number())
       refuse("metric {} must be a number, not {}", in_quotes(name), printable(value.dump(), 80));
-    const auto number = value.get<double>();
-    if (!std::isfinite(number)) refuse("metric {} is infinite", in_quotes(name));
-    metrics.emplace(name, number);
+    metrics.emplace(name, value.get<double>());
   }
   return metrics;
 }
@@ -249,7 +258,13 @@ Hello hello_of(const Fields& fields) {
 }
 
 Epoch epoch_of(const Fields& fields) {
-  return {fields.optional_whole("epoch", 1), metrics_of(fields.object("metrics"))};
+  Epoch epoch{fields.optional_whole("epoch", 1), metrics_of(fields.object("metrics"))};
+  if (const Json* since = fields.find("since_ready")) {
+    if (!since->is_number() || !(since->get<double>() >= 0))
+      refuse("'since_ready' of {} must be seconds, not {}", fields.where, printable(since->dump(), 80));
+    epoch.since_ready = Seconds{since->get<double>()};
+  }
+  return epoch;
 }
 
 Progress progress_of(const Fields& fields) {
@@ -292,6 +307,7 @@ OrderedJson json_of(const Hello& hello) {
 OrderedJson json_of(const Epoch& epoch) {
   OrderedJson json{{"type", "epoch"}};
   if (epoch.number) json["epoch"] = *epoch.number;
+  if (epoch.since_ready) json["since_ready"] = epoch.since_ready->value;
   OrderedJson& metrics = json["metrics"] = OrderedJson::object();
   for (const auto& [name, value] : epoch.metrics) {
     if (std::isfinite(value))

@@ -48,7 +48,10 @@ struct Hello {
 // An epoch ended. The checkpoint of the epoch, where there is one, is on disk before this is sent.
 struct Epoch {
   std::optional<std::int64_t> number;  // counts from 1; left out: the next one
-  Metrics metrics;
+  Metrics metrics;                     // may be NaN or infinite
+  // In the first report after `ready`: what passed since, by the program's own clock. Nobody need be there to
+  // hear `ready` at once.
+  std::optional<Seconds> since_ready{};
   bool operator==(const Epoch&) const = default;
 };
 

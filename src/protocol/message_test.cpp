@@ -118,18 +118,29 @@ TEST(Message, AnotherVersionIsSaidSo) {
   expect_says(complaint_of_tandem(without_newline(line(begin))), "Tandem speaks version 9");
 }
 
-TEST(Message, NumbersThatAreNotFiniteAreNamed) {
-  // As Python's json.dumps writes them.
-  expect_says(complaint(R"({"type": "epoch", "metrics": {"loss": NaN}})"), "metric 'loss' is NaN");
-  expect_says(complaint(R"({"type": "epoch", "metrics": {"loss": Infinity}})"), "metric 'loss' is infinite");
-  expect_says(complaint(R"({"type": "epoch", "metrics": {"a": 1, "b": -Infinity}})"),
-              "metric 'b' is infinite");
-  // As our own encoder does.
+TEST(Message, NumbersThatAreNotFiniteAreTold) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), big = std::numeric_limits<double>::infinity();
-  expect_says(complaint(without_newline(line(Epoch{1, {{"loss", nan}}}))), "metric 'loss' is NaN");
-  expect_says(complaint(without_newline(line(Epoch{1, {{"loss", -big}}}))), "metric 'loss' is infinite");
+  const auto loss = [](const std::string& line) {
+    return std::get<Epoch>(parse_from_program(line)).metrics.at("loss");
+  };
+  // As Python's json.dumps writes them.
+  EXPECT_TRUE(std::isnan(loss(R"({"type": "epoch", "metrics": {"loss": NaN}})")));
+  EXPECT_EQ(loss(R"({"type": "epoch", "metrics": {"loss": Infinity}})"), big);
+  EXPECT_EQ(loss(R"({"type": "epoch", "metrics": {"a": 1, "loss": -Infinity}})"), -big);
+  // As other libraries do.
+  EXPECT_TRUE(std::isnan(loss(R"({"type": "epoch", "metrics": {"loss": null}})")));
+  // As our own encoder does.
+  EXPECT_TRUE(std::isnan(loss(without_newline(line(Epoch{1, {{"loss", nan}}})))));
+  EXPECT_EQ(loss(without_newline(line(Epoch{1, {{"loss", -big}}}))), -big);
   EXPECT_THROW(parse_from_program(R"({"type":"epoch","metrics":{"loss":1e999}})"), ProtocolError);
   expect_says(complaint(R"({"type":"epoch","epoch":NaN,"metrics":{}})"), "'epoch' of the epoch report");
+}
+
+TEST(Message, AFirstReportSaysHowLongAgoItWasReady) {
+  const Epoch report{1, {{"loss", 2}}, Seconds{0.25}};
+  EXPECT_EQ(parse_from_program(without_newline(line(report))), FromProgram(report));
+  expect_says(complaint(R"({"type":"epoch","metrics":{},"since_ready":-1})"), "since_ready");
+  expect_says(complaint(R"({"type":"epoch","metrics":{},"since_ready":NaN})"), "since_ready");
 }
 
 TEST(Message, TheWordNaNInsideTextIsLeftAlone) {

@@ -20,10 +20,11 @@ std::string metric_number(double value) {
   return fmt::format("{:.4g}", value);
 }
 
-std::string metrics_text(const Metrics& metrics) {
+std::string metrics_text(const EpochRecord& record) {
   std::string out;
-  for (const auto& [name, value] : metrics)
+  for (const auto& [name, value] : record.metrics)
     out += fmt::format("{}{} {}", out.empty() ? "" : "  ", name, metric_number(value));
+  for (const auto& name : record.not_finite) out += fmt::format("{}{} null", out.empty() ? "" : "  ", name);
   return out;
 }
 
@@ -36,7 +37,7 @@ std::string epoch_rows(const TaskView& task) {
   for (const auto& record : task.epochs)
     out +=
         fmt::format("  {:>5}  {:>7}  {:>7}  {:>8}  {}\n", record.epoch, record.attempt, text(record.seconds),
-                    record.energy ? text(record.energy->joules) : "-", metrics_text(record.metrics));
+                    record.energy ? text(record.energy->joules) : "-", metrics_text(record));
   return out;
 }
 
@@ -45,9 +46,10 @@ std::string quality_rows(const TaskView& task) {
   std::string out;
   if (const auto score = score_of(last.metrics)) {
     std::string value = metric_number(score->value);
-    if (const EpochRecord* best = best_epoch(task); best != &last)
+    const EpochRecord* best = best_epoch(task);
+    if (best != &last && best->metrics.contains(score->metric))
       value +=
-          fmt::format("   (best {} at epoch {})", metric_number(score_of(best->metrics)->value), best->epoch);
+          fmt::format("   (best {} at epoch {})", metric_number(best->metrics.at(score->metric)), best->epoch);
     out += result_row(score->metric, value);
     for (const auto& [name, metric] : last.metrics)
       if (name == "loss" && name != score->metric) out += result_row(name, metric_number(metric));

@@ -5,10 +5,15 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
+
 namespace tandem::report {
 using nlohmann::json;
 
-std::string text_table(const std::vector<std::vector<std::string>>& rows, std::size_t left) {
+std::string text_table(const std::vector<std::vector<std::string>>& given, std::size_t left) {
+  auto rows = given;  // nothing in a cell may begin a line, or act on a terminal
+  for (auto& row : rows)
+    for (auto& cell : row) cell = printable_line(cell);
   std::vector<std::size_t> widths;
   for (const auto& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) {

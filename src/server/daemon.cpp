@@ -9,6 +9,7 @@
 #include <set>
 
 #include "app/job_json.h"
+#include "app/leftovers.h"
 #include "app/runs.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -131,6 +132,7 @@ class Daemon::Impl {
     if (!lock_)
       throw UserError(
           fmt::format("a server called '{}' is running already (run {})", options_.name, run_.id));
+    for (const auto& left : app::reap_leftovers(store)) log_.warning("leftovers", {{"note", text(left)}});
     auto setup = options_.world;
     setup.run = run_.id;
     setup.folder = store.run_folder(run_.id);

@@ -17,17 +17,18 @@ DATA = pathlib.Path(os.environ.get("TANDEM_DATA", ROOT / "../shared/data")).reso
 
 
 def processes_below(pid):
-    """The direct children of a process that are alive."""
+    """The programs a process has started and that are alive: its children, and those of its keepers."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
-            fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            name, fields = (entry / "stat").read_text().rsplit(")", 1)
+            fields = fields.split()
         except OSError:
             continue
         if int(fields[1]) == pid and fields[0] != "Z":
-            found.append(int(entry.name))
+            found += processes_below(int(entry.name)) if name.endswith("(tandem-keeper") else [int(entry.name)]
     return found
 
 

@@ -101,10 +101,29 @@ class BadPrograms(Case):
         result = self.fails("--hang-at", 2, extra="limits: {retries: 0, stall: 300ms}\n")
         self.assertEqual(result["last_failure"]["failure"], "stalled")
 
-    def test_nan(self):
-        result = self.fails("--nan-at", 2)
-        self.assertEqual(result["last_failure"]["failure"], "bad report")
-        self.assertIn("NaN", result["reason"])
+    def test_a_number_that_is_none_is_null_and_said_once(self):
+        spec = self.speaker_spec("--nan-at", 2)
+        done = self.tandem("train", spec)
+        self.assertEqual(done.stderr.count("kept as null"), 1, done.stderr)
+        result = self.json("show", "last")
+        self.assertEqual(result["state"], "finished")
+        self.assertEqual([record["metrics"]["loss"] for record in result["epochs"]], [1, None, 1])
+        self.assertIn("loss null", self.tandem("show", "last").stdout)
+        self.assertEqual(self.tandem("logs", "last").stdout.count("kept as null"), 1)
+        self.assertIn("every decision the same", self.tandem("show", "last", "--verify").stdout)
+
+    def test_epochs_of_a_program_that_starts_over_are_told_as_such(self):
+        spec = self.speaker_spec("--no-checkpoints", "--sleep-ms", 50, epochs=8)
+        process = self.start("train", spec)
+        while "epoch 3/8" not in (line := process.stderr.readline()):
+            self.assertNotIn("again", line)
+        process.kill()
+        process.wait()
+        counted = len(self.json("show", "last")["epochs"])
+        lines = [line for line in self.tandem("resume", "last").stderr.splitlines() if line.startswith("epoch")]
+        self.assertEqual(len(lines), 8)
+        self.assertEqual(["again" in line for line in lines], [epoch <= counted for epoch in range(1, 9)], lines)
+        self.assertEqual(len(self.json("show", "last")["epochs"]), 8)
 
     def test_garbage(self):
         self.assertEqual(self.fails("--garbage-at", 1)["last_failure"]["failure"], "bad report")

@@ -3,14 +3,16 @@
 import json
 import os
 import pathlib
+import pty
 import random
 import re
 import signal
 import sqlite3
+import subprocess
 import sys
 import time
 
-from e2e.harness import ROOT, SPEAKER, Case, processes_below
+from e2e.harness import ROOT, SPEAKER, TANDEM, Case, processes_below
 
 KILLS = int(os.environ.get("TANDEM_TUNE_KILLS", "24"))
 
@@ -178,6 +180,32 @@ class Tune(Case):
         result = self.json("resume", "last", "--quiet")
         self.assertEqual(result["state"], "finished")
         self.check_whole(result)
+
+    def test_after_a_resume_the_live_display_counts_what_was_before(self):
+        spec = self.tune_spec("--sleep-ms", 40, search="{algorithm: random, trials: 6, max_epochs: 4}")
+        process = self.start("tune", spec)
+        while "trial   2" not in process.stderr.readline():
+            self.assertIsNone(process.poll())
+        process.kill()
+        process.communicate()
+        before = self.json("show", "last")
+        self.assertGreater(before["epochs_total"], 3)
+        ours, theirs = pty.openpty()
+        resumed = subprocess.Popen([TANDEM, "resume", "last"], env=self.environment, cwd=ROOT, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 65536):
+                shown += piece
+        except OSError:  # as terminals end
+            pass
+        os.close(ours)
+        self.assertEqual(resumed.wait(), 0)
+        counts = [int(count) for count in re.findall(rb"(\d+) of at most", shown)]
+        self.assertGreaterEqual(counts[0], before["epochs_total"])
+        self.assertEqual(counts, sorted(counts))
+        self.assertLessEqual(counts[-1], self.json("show", "last")["epochs_total"])
 
     def test_kill_anywhere(self):
         self.environment["ASAN_OPTIONS"] = "detect_leaks=0"

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -78,10 +79,9 @@ void misbehave(std::int64_t epoch, int socket) {
   auto write_raw = [&](const char* line) {
     [[maybe_unused]] auto sent = ::send(socket, line, std::strlen(line), 0);
   };
-  if (now_is("--nan-at", epoch)) write_raw("{\"type\":\"epoch\",\"metrics\":{\"loss\":NaN}}\n");
   if (now_is("--garbage-at", epoch)) write_raw("!! this is not the protocol !!\n");
   if (now_is("--skip-at", epoch)) write_raw("{\"type\":\"epoch\",\"epoch\":99,\"metrics\":{}}\n");
-  if (now_is("--nan-at", epoch) || now_is("--garbage-at", epoch) || now_is("--skip-at", epoch))
+  if (now_is("--garbage-at", epoch) || now_is("--skip-at", epoch))
     while (true) ::pause();
 }
 
@@ -91,6 +91,12 @@ Metrics metrics_of(const State& state, const Values& hyper) {
   if (const auto x = hyper.find("x"); x != hyper.end()) {
     const double off = as_number(x->second).value_or(0) - 0.3;
     metrics["accuracy"] = (1 - off * off) * (1 - 1.0 / static_cast<double>(1 + state.epoch));
+  }
+  if (is("--nan-at")) {
+    metrics["loss"] = 1;
+    if (now_is("--nan-at", state.epoch)) metrics["loss"] = std::numeric_limits<double>::quiet_NaN();
+    if (now_is("--nan-at", state.epoch) && metrics.contains("accuracy"))
+      metrics["accuracy"] = -std::numeric_limits<double>::infinity();
   }
   return metrics;
 }

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
+
+#include "base/text.h"
 
 namespace tandem::runtime {
 namespace {
@@ -58,11 +61,39 @@ Heard hear_hello(Conversation& talk, const protocol::Hello& hello) {
   return {.wants_begin = !talk.gated};
 }
 
+std::optional<std::pair<Failure, std::string>> bad_objective(const Conversation& talk,
+                                                             const protocol::Epoch& report) {
+  for (const auto& name : talk.objectives)
+    if (const auto found = report.metrics.find(name);
+        found != report.metrics.end() && !std::isfinite(found->second))
+      return std::pair(Failure::bad_report, fmt::format("metric '{}', which is an objective, is {}", name,
+                                                        std::isnan(found->second) ? "NaN" : "infinite"));
+  return std::nullopt;
+}
+
+// Those that are no numbers are kept by name; a warning for each that was none for the first time.
+std::string take_metrics(Conversation& talk, const protocol::Epoch& report, EpochEnded& ended) {
+  std::string warning;
+  for (const auto& [name, value] : report.metrics) {
+    if (std::isfinite(value)) {
+      ended.metrics.emplace(name, value);
+      continue;
+    }
+    ended.not_finite.push_back(name);
+    if (talk.not_finite.insert(name).second)
+      warning += fmt::format("{}metric '{}' is {} in epoch {}: kept as null, and not said again",
+                             warning.empty() ? "" : "; ", printable_line(name),
+                             std::isnan(value) ? "NaN" : "infinite", ended.epoch);
+  }
+  return warning;
+}
+
 Heard hear_epoch(Conversation& talk, const protocol::Epoch& report, Seconds now) {
   const auto epoch = number_of(talk, report);
   if (talk.owes_answer) throw ProtocolError("it reported again without waiting for the answer");
   if (auto why = lacks_precision(talk)) return {.fails = std::move(why)};
   if (talk.cloned_at > 0 && !talk.said_hello) return {.fails = cannot_be_a_clone()};
+  if (auto why = bad_objective(talk, report)) return {.fails = std::move(why)};
   talk.owes_answer = true;
   talk.first_report = false;
   talk.stall_at.reset();
@@ -75,10 +106,13 @@ Heard hear_epoch(Conversation& talk, const protocol::Epoch& report, Seconds now)
   ended.task = talk.task;
   ended.attempt = attempt_of(talk);
   ended.epoch = epoch;
-  ended.metrics = report.metrics;
   ended.seconds = now - talk.stretch_from;
   ended.startup = std::exchange(talk.startup, Seconds{});
-  return {.epoch = std::move(ended)};
+  // Its `ready` may have waited to be read; the epoch began when it was said.
+  if (report.since_ready)
+    ended.startup = std::clamp(ended.seconds - *report.since_ready, Seconds{}, ended.startup);
+  std::string warning = take_metrics(talk, report, ended);
+  return {.epoch = std::move(ended), .warning = std::move(warning)};
 }
 
 Heard slice_of(Conversation& talk, double share, Seconds now) {
@@ -141,6 +175,13 @@ Conversation begin_conversation(const std::string& run, const Start& start, cons
                 .drop = start.drop,
                 .cloned = talk.cloned_at > 0};
   return talk;
+}
+
+std::vector<std::string> objectives_of(const View& view, const TaskView& task) {
+  std::vector<std::string> out;
+  if (const auto* tune = view.jobs[static_cast<std::size_t>(task.job)].as<spec::TuneJob>())
+    for (const auto& goal : tune->objective.goals) out.push_back(goal.metric);
+  return out;
 }
 
 void begun(Conversation& talk, Seconds now) {

@@ -10,7 +10,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "event/decision.h"
 #include "event/event.h"
@@ -35,6 +37,8 @@ struct Conversation {
   std::int64_t last_epoch = 0;      // the last one reported (or resumed after)
   bool first_report = true;         // none yet in this process
   bool said_hello = false;          // in this process
+  std::vector<std::string> objectives{};  // metrics that must be numbers
+  std::set<std::string> not_finite{};     // those that were none, and of which that was said
   bool keeps_checkpoints = false;   // as its last hello said
   bool sets_precision = false;      // the same
   bool owes_answer = false;         // it has reported and waits
@@ -66,6 +70,8 @@ struct Conversation {
 // As a task's attempt begins. `folder`: the task's own.
 Conversation begin_conversation(const std::string& run, const Start&, const TaskView&, const spec::TrainJob&,
                                 const std::string& folder);
+// The metrics its job is judged by.
+std::vector<std::string> objectives_of(const View&, const TaskView&);
 // Its process has begun: its time counts from here.
 void begun(Conversation&, Seconds now);
 // It was resized: it hears of it with its next answer, or when it begins again.
@@ -81,6 +87,7 @@ struct Heard {
   std::optional<SliceEnded> slice{};
   std::optional<CheckpointTaken> checkpoint{};             // one that was asked for
   std::optional<std::pair<Failure, std::string>> fails{};  // it is not what its spec needs, in words
+  std::string warning{};       // for people, beside an epoch
   std::string past_the_end{};  // a report that is not counted, in words; answer with stop, unless it is plain
 };
 // Throws protocol::ProtocolError: the program broke the contract.

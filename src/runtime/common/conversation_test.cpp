@@ -51,6 +51,49 @@ TEST(Conversation, ASecondHelloIsRefused) {
   EXPECT_EQ(shy.last_epoch, 1);
 }
 
+TEST(Conversation, AnEpochBeginsWhenReadyWasSaidNotWhenItWasRead) {
+  Conversation talk = a_talk();
+  talk.stretch_from = {10};
+  hear(talk, R"({"type":"ready"})", {14.999});  // it was said at 11, and nobody looked
+  const auto heard = hear(talk, R"({"type":"epoch","metrics":{},"since_ready":4})", {15});
+  EXPECT_EQ(heard.epoch->startup.value, 1);
+  EXPECT_EQ(heard.epoch->seconds.value, 5);
+  answer(talk, false, {15});
+  EXPECT_EQ(hear(talk, R"({"type":"epoch","metrics":{},"since_ready":900})", {16}).epoch->startup.value, 0);
+}
+
+TEST(Conversation, NoProgramCanSayThatItWasReadyBeforeItBegan) {
+  Conversation talk = a_talk();
+  talk.stretch_from = {10};
+  hear(talk, R"({"type":"ready"})", {12});
+  EXPECT_EQ(hear(talk, R"({"type":"epoch","metrics":{},"since_ready":4000})", {15}).epoch->startup.value, 0);
+}
+
+TEST(Conversation, AMetricThatIsNoNumberIsKeptByNameAndSaidOnce) {
+  Conversation talk = a_talk();
+  const std::string line = R"({"type":"epoch","metrics":{"loss":NaN,"accuracy":0.5,"norm":Infinity}})";
+  auto heard = hear(talk, line, {1});
+  ASSERT_TRUE(heard.epoch);
+  EXPECT_EQ(heard.epoch->metrics, (Metrics{{"accuracy", 0.5}}));
+  EXPECT_EQ(heard.epoch->not_finite, (std::vector<std::string>{"loss", "norm"}));
+  EXPECT_NE(heard.warning.find("'loss' is NaN"), std::string::npos) << heard.warning;
+  EXPECT_NE(heard.warning.find("'norm' is infinite"), std::string::npos) << heard.warning;
+  answer(talk, false, {1});
+  heard = hear(talk, line, {2});
+  EXPECT_EQ(heard.epoch->not_finite.size(), 2U);
+  EXPECT_EQ(heard.warning, "");
+}
+
+TEST(Conversation, AnObjectiveThatIsNoNumberEndsTheTrial) {
+  Conversation talk = a_talk();
+  talk.objectives = {"accuracy"};
+  const auto heard = hear(talk, R"({"type":"epoch","metrics":{"accuracy":NaN}})", {1});
+  EXPECT_FALSE(heard.epoch);
+  ASSERT_TRUE(heard.fails);
+  EXPECT_EQ(heard.fails->first, Failure::bad_report);
+  EXPECT_NE(heard.fails->second.find("'accuracy'"), std::string::npos);
+}
+
 TEST(Conversation, AReportPastTheEndIsNotCounted) {
   Conversation talk = a_talk();
   talk.last_epoch = 3;

@@ -14,7 +14,7 @@ TEST(TailOf, GivesTheLastLinesOfThisAttemptMadePrintable) {
   const std::string file = (folder.path() / "output").string();
   std::ofstream(file) << "earlier attempt\n"
                       << "one\ntwo\x01\n";
-  EXPECT_EQ(tail_of(file, 16), "one\ntwo?");
+  EXPECT_EQ(tail_of(file, 16), "one\ntwo\\u0001");
   EXPECT_EQ(tail_of(file, 1000), "");
   EXPECT_EQ(tail_of("/no/such/file", 0), "");
   std::ofstream many(file);

@@ -23,6 +23,7 @@
 #include "base/json.h"
 #include "runtime/common/clock.h"
 #include "runtime/common/task_files.h"
+#include "runtime/local/leftovers.h"
 #include "runtime/local/watch.h"
 
 namespace tandem::local {
@@ -90,7 +91,7 @@ LocalWorld::~LocalWorld() {
   for (auto& [task, attempt] : attempts_) {
     kill_group(*attempt);
     for (const RankProcess& rank : attempt->ranks)
-      if (!rank.ended) ::waitpid(rank.child.pid, nullptr, 0);
+      if (!rank.ended) platform::reap(rank.child);
     release(*attempt);
   }
 }
@@ -106,7 +107,7 @@ control::Capabilities LocalWorld::capabilities() const {
 }
 
 Seconds LocalWorld::now() {
-  return {std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
+  return clock_.now();
 }
 
 std::vector<NodeJoined> LocalWorld::nodes() {
@@ -140,6 +141,7 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   a.number = d.attempt;
   a.talk = runtime::begin_conversation(options_.run, d, task, job, task_folder(d.task).string());
   a.talk.lengths = options_.slices;
+  a.talk.objectives = runtime::objectives_of(view, task);
   if (const std::string why = take_room(a, d); !why.empty()) return refuse(id, why);
   try {
     if (task.trial && task.trial->clone_from)
@@ -148,7 +150,7 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   } catch (const std::exception& e) {
     kill_group(a);
     for (const RankProcess& rank : a.ranks)
-      if (rank.child.pid > 0) ::waitpid(rank.child.pid, nullptr, 0);
+      if (rank.child.pid > 0) platform::reap(rank.child);
     release(a);
     refuse(id, e.what());
     return;
@@ -282,6 +284,7 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
   if (heard.ready && options_.sensor) options_.sensor->started_up(a.task);
   if (heard.slice) happened(std::move(*heard.slice));
   if (heard.checkpoint) happened(*heard.checkpoint);
+  if (!heard.warning.empty()) note(a, heard.warning);
   if (heard.epoch) {
     happened(std::move(*heard.epoch));
     if (a.told_to_stop) answer(a);
@@ -310,7 +313,6 @@ void LocalWorld::ended(TaskId task, std::size_t rank) {
   Attempted& a = *attempts_.at(task);
   if (!rank_ended(a, rank)) return;
   const auto node = attempts_.extract(task);
-  kill_marked(a);
   if (!a.verdict)
     happened(TaskEnded{a.task, a.number, {}});
   else
@@ -370,20 +372,12 @@ void LocalWorld::restore_former_clocks() {
 std::vector<Event> LocalWorld::reconcile(const View& view) {
   restore_former_clocks();
   events_.remember_wakes(view);
+  // A new attempt must be alone with its files.
+  if (const auto reaped = reap_leftovers(options_.folder); !reaped.alive.empty())
+    throw SystemError(fmt::format("{} processes of before cannot be ended: {}", reaped.alive.size(),
+                                  fmt::join(reaped.alive, " ")));
   for (TaskId id : view.holding) {
     const auto& task = view.tasks[static_cast<std::size_t>(id)];
-    const std::string name = mark(id, task.attempt);
-    for (std::size_t rank = 0; rank <= task.more.size(); ++rank)
-      if (auto left = platform::Cgroup::find(options_.cgroups, cgroup_name(id, task.attempt, rank)))
-        left->kill_all();
-    if (task.pid > 0 && platform::start_time_of(static_cast<pid_t>(task.pid)) == task.pid_started)
-      ::kill(-static_cast<pid_t>(task.pid), SIGKILL);
-    // Until none is left: a new attempt must be alone with its files.
-    for (auto left = platform::marked_processes(name); !left.empty();
-         left = platform::marked_processes(name)) {
-      for (pid_t pid : left) ::kill(pid, SIGKILL);
-      ::usleep(2000);
-    }
     happened(TaskFailed{id, task.attempt, Failure::lost, "Tandem ended while it ran", "", {}});
   }
   return events_.take();

@@ -34,6 +34,7 @@
 #include "platform/cgroup.h"
 #include "platform/cpufreq.h"
 #include "platform/topology.h"
+#include "runtime/common/clock.h"
 #include "runtime/common/event_queue.h"
 #include "runtime/local/attempt.h"
 #include "runtime/local/gpu_allocator.h"
@@ -137,7 +138,6 @@ class LocalWorld final : public control::Dispatching<Attempted> {
   void look_after_gpus();
   std::map<std::string, std::string> gpu_environment(const Attempted&) const;
   void kill_group(Attempted&);
-  void kill_marked(const Attempted&);
   bool rank_ended(Attempted&, std::size_t rank);  // true: that was the last of them
   void release(Attempted&);
   std::vector<pid_t> processes_of(const RankProcess&) const;
@@ -167,6 +167,7 @@ class LocalWorld final : public control::Dispatching<Attempted> {
   void remember_former_clocks();
 
   LocalOptions options_;
+  runtime::WorldClock clock_;
   platform::CpuFrequency clocks_;
   platform::Descriptor epoll_, wake_;
   control::Ledger ledger_;

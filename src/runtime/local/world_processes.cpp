@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "runtime/common/launching.h"
+#include "runtime/local/leftovers.h"
 #include "runtime/local/watch.h"
 #include "runtime/local/world.h"
 
@@ -121,11 +122,16 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
 
 void LocalWorld::launch_rank(Attempted& a, std::size_t rank, platform::Launch launch) {
   RankProcess& process = a.ranks[rank];
-  if (options_.cgroups.any()) process.cgroup.emplace(options_.cgroups, cgroup_name(a.task, a.number, rank));
+  const auto name = cgroup_name(a.task, a.number, rank);
+  const auto cgroups = options_.cgroups.folders_of(name);
+  remember_process(options_.folder, name, launch.mark, cgroups, process.child);
+  if (options_.cgroups.any()) process.cgroup.emplace(options_.cgroups, name);
   launch.environment["TANDEM_NODE"] = described(process).name;
   launch.environment.insert(options_.environment.begin(), options_.environment.end());
   launch.cpus = process.cpus;
+  launch.kept = true;
   process.child = platform::launch(launch);
+  remember_process(options_.folder, name, launch.mark, cgroups, process.child);
   if (process.cgroup) process.cgroup->add(process.child.pid);
   apply_limits(process, a.granted());
   watch(epoll_.get(), process.child.pidfd.get(), token({a.task, rank, true}), "a program");
@@ -235,28 +241,18 @@ void LocalWorld::kill_group(Attempted& a) {
   }
 }
 
-// Children that left the group carry the mark; where there are cgroups, those have ended them.
-void LocalWorld::kill_marked(const Attempted& a) {
-  if (a.ranks.front().cgroup) return;
-  for (pid_t pid : platform::marked_processes(mark(a.task, a.number))) ::kill(pid, SIGKILL);
-}
-
 // A gang's first process that ends badly decides what became of all of it.
 bool LocalWorld::rank_ended(Attempted& a, std::size_t rank) {
   RankProcess& process = a.ranks[rank];
-  siginfo_t info{};
   // Not reaped before the next wait: until then a sensor can still read its last numbers from /proc.
-  constexpr int kLook = WEXITED | WNOHANG | WNOWAIT;
-  if (process.ended || ::waitid(P_PIDFD, static_cast<id_t>(process.child.pidfd.get()), &info, kLook) != 0 ||
-      info.si_pid == 0)
-    return false;
-  ::kill(-process.child.pid, SIGKILL);  // what it left behind
+  const auto ending = process.ended ? std::nullopt : platform::look_at_end(process.child);
+  if (!ending) return false;
   if (process.cgroup) process.cgroup->kill_all();
   process.ended = true;
   process.child.pidfd.reset();
   to_reap_.push_back(process.child.pid);
   if (!a.verdict && !a.told_to_stop) {
-    const runtime::Exit exit{info.si_code != CLD_EXITED, info.si_status,
+    const runtime::Exit exit{ending->signalled, ending->status,
                              process.cgroup ? process.cgroup->oom_kills() : 0, a.granted().memory};
     const auto judgement = rank == 0 ? judge(exit, a.talk) : judge(exit);
     const std::string who = a.gang() ? fmt::format("rank {} on {}: ", rank, described(process).name) : "";
@@ -273,6 +269,8 @@ void LocalWorld::release(Attempted& a) {
     rank.cpus.clear();
     rank.cgroup.reset();
   }
+  for (std::size_t rank = 0; rank < a.ranks.size(); ++rank)
+    forget_process(options_.folder, cgroup_name(a.task, a.number, rank));
   ledger_.end(a.holds);
 }
 

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "control/loop.h"
 #include "control/memory_journal.h"
 #include "place/engine/scheduler.h"
+#include "platform/process_tree.h"
 #include "platform/temporary.h"
 #include "tune/train.h"
 
@@ -179,15 +181,23 @@ TEST_F(LocalWorldTest, AProgramThatHangsIsNoticed) {
   EXPECT_EQ(failure(), Failure::stalled);
 }
 
-TEST_F(LocalWorldTest, NanGarbageAndGapsAreBadReports) {
-  for (const char* fault : {"--nan-at", "--garbage-at", "--skip-at"}) {
+TEST_F(LocalWorldTest, ANumberThatIsNoneIsKeptByNameAndSaidOnce) {
+  run({"--nan-at", "2"});
+  EXPECT_EQ(job().state, JobState::finished) << job().reason;
+  ASSERT_EQ(task().epochs.size(), 3U);
+  EXPECT_EQ(task().epochs[1].not_finite, std::vector<std::string>{"loss"});
+  EXPECT_FALSE(task().epochs[1].metrics.contains("loss"));
+  EXPECT_TRUE(task().epochs[2].metrics.contains("loss"));
+  EXPECT_EQ(read(folder_.path() / "output.log"),
+            "[tandem] task 0: metric 'loss' is NaN in epoch 2: kept as null, and not said again\n");
+}
+
+TEST_F(LocalWorldTest, GarbageAndGapsAreBadReports) {
+  for (const char* fault : {"--garbage-at", "--skip-at"}) {
     journal_ = {};
     run({fault, "2", "--no-checkpoints"});
     EXPECT_EQ(failure(), Failure::bad_report) << fault;
     EXPECT_EQ(job().state, JobState::failed);
-    if (std::string(fault) == "--nan-at") {
-      EXPECT_NE(task().last_failure->detail.find("NaN"), std::string::npos);
-    }
   }
 }
 
@@ -229,6 +239,40 @@ TEST_F(LocalWorldTest, ChildrenThatLeftTheGroupEndTooWithAndWithoutCgroups) {
   std::filesystem::remove_all(folder_.path() / "task-0");
   run({"--escape"});
   while (!child_is_gone()) ::usleep(1000);
+}
+
+// Its child has a session of its own, an empty environment and no parent any more; it may kill its keeper too.
+TEST_F(LocalWorldTest, WithoutCgroupsNothingAProgramDoesLetsItsChildrenOutliveIt) {
+  options_.cgroups = {};
+  job_.program.plain = true;
+  job_.epochs = 0;
+  const std::string begin = "(env -i setsid sh -c 'echo $$ > " + (folder_.path() / "child").string() +
+                            "; (sleep 1000 &) ; exec sleep 1000' &) ; while ! test -s " +
+                            (folder_.path() / "child").string() + "; do sleep 0.01; done";
+  for (const std::string end : {"exit 0", "kill -9 $$", "kill -9 $PPID; sleep 1000"}) {
+    std::filesystem::remove(folder_.path() / "child");
+    journal_ = {};
+    job_.program.command = {"sh", "-c", begin + "; " + end};
+    run_job();
+    const auto pid = std::atoi(read(folder_.path() / "child").c_str());
+    ASSERT_GT(pid, 0);
+    EXPECT_EQ(platform::start_time_of(pid), 0) << end;
+    EXPECT_TRUE(platform::session_members(pid).empty()) << end;
+    EXPECT_TRUE(std::filesystem::is_empty(folder_.path() / "processes")) << end;
+  }
+}
+
+TEST_F(LocalWorldTest, WhatItStartsIsOnDiskBeforeItBegins) {
+  job_.program.plain = true;
+  job_.epochs = 0;
+  job_.program.command = {"cp", "-r", (folder_.path() / "processes").string(),
+                          (folder_.path() / "seen").string()};
+  run_job();
+  const auto seen = nlohmann::json::parse(read(folder_.path() / "seen" / (options_.run + "-0-1.json")));
+  EXPECT_EQ(seen["pid"], task().pid);
+  EXPECT_EQ(seen["started"], task().pid_started);
+  EXPECT_GT(seen["keeper"], 0);
+  EXPECT_EQ(seen["cgroups"].empty(), !options_.cgroups.any());
 }
 
 TEST_F(LocalWorldTest, ACancelEndsEvenADeafProgram) {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "platform/process.h"
+#include "runtime/common/clock.h"
 #include "runtime/slurm/agent.h"
 #include "runtime/slurm/agent_link.h"
 
@@ -85,8 +86,8 @@ class PilotAgent {
   // Their agents have lost Tandem, too, or were signalled: they end their programs and write their records.
   // Whoever does not is ended by Slurm when this job ends.
   void let_steps_end() {
-    const Seconds until = wall_clock() + 2 * ticket_.grace + Seconds{2};
-    while (!steps_.empty() && wall_clock() < until) look(0.1);
+    const Seconds until = runtime::steady() + 2 * ticket_.grace + Seconds{2};
+    while (!steps_.empty() && runtime::steady() < until) look(0.1);
   }
 
   int finish(const char* could_not_start) {

@@ -48,7 +48,7 @@ SlurmWorld::~SlurmWorld() {
 }
 
 Seconds SlurmWorld::now() {
-  return {std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
+  return clock_.now();
 }
 
 // ---- decisions ----
@@ -72,6 +72,7 @@ void SlurmWorld::start(DecisionId id, const Start& d, const View& view) {
   if (task.trial && task.trial->clone_from)
     runtime::copy_checkpoints(task_folder(*task.trial->clone_from), task_folder(d.task));
   a.talk = runtime::begin_conversation(options_.run, d, task, a.job, task_folder(d.task).string());
+  a.talk.objectives = runtime::objectives_of(view, task);
   attempts_.emplace(a.task, std::move(attempt));
   submit(a);
 }

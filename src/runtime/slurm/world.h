@@ -32,6 +32,7 @@
 
 #include "control/dispatch.h"
 #include "control/ledger.h"
+#include "runtime/common/clock.h"
 #include "runtime/common/conversation.h"
 #include "runtime/common/event_queue.h"
 #include "runtime/slurm/commands.h"
@@ -243,6 +244,7 @@ class SlurmWorld final : public control::Dispatching<Attempted> {
   std::set<SlurmJobId> to_cancel_;  // of attempts that are over, and orphans
   bool queue_asked_ = false, nodes_asked_ = false;
   Seconds next_queue_, next_nodes_;
+  runtime::WorldClock clock_;
   runtime::EventQueue events_;
 };
 

@@ -109,6 +109,7 @@ void SlurmWorld::said(Attempted& a, const std::string& line) {
     if (heard.wants_begin) tell(a, begin_line(a.talk, steady()));
     if (heard.slice) happened(std::move(*heard.slice));
     if (heard.checkpoint) happened(*heard.checkpoint);
+    if (!heard.warning.empty()) note(a.task, heard.warning);
     if (heard.epoch) {
       heard.epoch->energy = energy_since_last(a);
       happened(std::move(*heard.epoch));

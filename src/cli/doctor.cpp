@@ -86,6 +86,7 @@ std::vector<Probe> limits(const platform::Topology& topology) {
           {"memory", "rlimit", !cgroups.memory(),
            cgroups.memory() ? "not needed"
                             : "RLIMIT_DATA of each process: the limit is not shared by a program's children"},
+          {"processes", "cgroup", cgroups.pids(), cgroups.why_pids},
           {"speed", "cpufreq", clocks, clock_why},
           {"speed", "quota", !clocks && cgroups.cpu(), clocks ? "not needed" : cgroups.why_cpu}};
 }

@@ -78,7 +78,8 @@ void detect_v1(CgroupSupport& support, const fs::path& proc, const fs::path& sys
   };
   for (auto& [name, limit_file, parent, why] :
        {Controller{"memory", "memory.limit_in_bytes", support.memory_parent, support.why_memory},
-        Controller{"cpu", "cpu.cfs_quota_us", support.cpu_parent, support.why_cpu}}) {
+        Controller{"cpu", "cpu.cfs_quota_us", support.cpu_parent, support.why_cpu},
+        Controller{"pids", "pids.max", support.pids_parent, support.why_pids}}) {
     const auto group = own_group(proc, name);
     if (!group) {
       why = std::string("no ") + name + " controller";
@@ -106,7 +107,8 @@ void detect_v2(CgroupSupport& support, const fs::path& proc, const fs::path& sys
   };
   for (auto& [name, limit_file, parent, why] :
        {Controller{"memory", "memory.max", support.memory_parent, support.why_memory},
-        Controller{"cpu", "cpu.max", support.cpu_parent, support.why_cpu}}) {
+        Controller{"cpu", "cpu.max", support.cpu_parent, support.why_cpu},
+        Controller{"pids", "pids.max", support.pids_parent, support.why_pids}}) {
     if (std::istringstream words(offered);
         std::none_of(std::istream_iterator<std::string>(words), {},
                      [&](const std::string& word) { return word == name; })) {
@@ -137,7 +139,7 @@ CgroupSupport CgroupSupport::detect(const fs::path& proc, const fs::path& sys) {
   else if (fs::exists(sys))
     detect_v1(support, proc, sys);
   else
-    support.why_memory = support.why_cpu = "no " + sys.string();
+    support.why_memory = support.why_cpu = support.why_pids = "no " + sys.string();
   return support;
 }
 
@@ -151,32 +153,40 @@ Cgroup::Cgroup(const CgroupSupport& support, const std::string& name) : version_
   };
   if (support.memory()) memory_ = make(support.memory_parent);
   if (support.cpu()) cpu_ = make(support.cpu_parent);
+  if (support.pids()) pids_ = make(support.pids_parent);
 }
 
 std::optional<Cgroup> Cgroup::find(const CgroupSupport& support, const std::string& name) {
   Cgroup found;
   found.version_ = support.version;
-  if (auto folder = support.memory_parent / ("tandem-" + name); support.memory() && fs::exists(folder))
-    found.memory_ = folder;
-  if (auto folder = support.cpu_parent / ("tandem-" + name); support.cpu() && fs::exists(folder))
-    found.cpu_ = folder;
-  if (found.memory_.empty() && found.cpu_.empty()) return std::nullopt;
+  auto look = [&](const fs::path& parent, fs::path& own) {
+    if (const auto folder = parent / ("tandem-" + name); !parent.empty() && fs::exists(folder)) own = folder;
+  };
+  look(support.memory_parent, found.memory_);
+  look(support.cpu_parent, found.cpu_);
+  look(support.pids_parent, found.pids_);
+  if (found.folders().empty()) return std::nullopt;
   return found;
 }
 
 Cgroup::~Cgroup() {
-  if (memory_.empty() && cpu_.empty()) return;
+  if (folders().empty()) return;
   kill_all();
   // A process that has just died may hold its group for a moment longer.
-  for (const auto& folder : {memory_, cpu_})
-    for (int tries = 0; !folder.empty() && ::rmdir(folder.c_str()) != 0 && errno == EBUSY && tries < 200;
-         ++tries)
+  for (const auto& folder : folders())
+    for (int tries = 0; ::rmdir(folder.c_str()) != 0 && errno == EBUSY && tries < 200; ++tries)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+std::vector<fs::path> Cgroup::folders() const {
+  std::vector<fs::path> out;
+  for (const auto& folder : {memory_, cpu_, pids_})
+    if (!folder.empty() && std::find(out.begin(), out.end(), folder) == out.end()) out.push_back(folder);
+  return out;
+}
+
 void Cgroup::add(pid_t pid) {
-  for (const auto& folder : {memory_, cpu_})
-    if (!folder.empty()) write_file(folder / "cgroup.procs", std::to_string(pid));
+  for (const auto& folder : folders()) write_file(folder / "cgroup.procs", std::to_string(pid));
 }
 
 void Cgroup::set_memory(Bytes limit) {
@@ -207,12 +217,18 @@ void Cgroup::set_cpu_weight(double times) {
              std::to_string(std::lround(times * (second ? 100 : 1024))));
 }
 
+void Cgroup::set_processes(int limit) {
+  if (!pids_.empty()) write_file(pids_ / "pids.max", std::to_string(limit));
+}
+
 std::vector<pid_t> Cgroup::processes() const {
-  std::istringstream in(read_file((memory_.empty() ? cpu_ : memory_) / "cgroup.procs"));
+  std::istringstream in(read_file(folders().front() / "cgroup.procs"));
   return {std::istream_iterator<pid_t>(in), {}};
 }
 
 void Cgroup::kill_all() {
+  if (processes().empty()) return;
+  set_processes(0);
   for (int tries = 0; tries < 500; ++tries) {
     const auto left = processes();
     if (left.empty()) return;

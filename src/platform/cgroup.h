@@ -1,4 +1,4 @@
-// Control groups: limits on memory and CPU time for a task and everything it starts, and a way to end all of
+// Control groups: limits on memory, CPU time and processes for a task and everything it starts, and a way to end all of
 // it.
 //
 // Works with cgroup v1 (one tree a controller) and v2 (one tree), as far as this process may write there.
@@ -20,12 +20,13 @@ namespace tandem::platform {
 
 struct CgroupSupport {
   int version = 0;                                  // 0: none usable
-  std::filesystem::path memory_parent, cpu_parent;  // empty: that controller cannot be used
-  std::string why_memory, why_cpu;                  // one line for `tandem doctor`
+  std::filesystem::path memory_parent, cpu_parent, pids_parent;  // empty: that controller cannot be used
+  std::string why_memory, why_cpu, why_pids;                     // one line for `tandem doctor`
 
   bool memory() const { return !memory_parent.empty(); }
   bool cpu() const { return !cpu_parent.empty(); }
-  bool any() const { return memory() || cpu(); }
+  bool pids() const { return !pids_parent.empty(); }
+  bool any() const { return memory() || cpu() || pids(); }
 
   // `proc` and `sys` are /proc and /sys/fs/cgroup; tests give other ones.
   static CgroupSupport detect(const std::filesystem::path& proc = "/proc",
@@ -51,14 +52,18 @@ class Cgroup {
   void set_cpu(double cores, Seconds period = Seconds{0.1});
   // Where CPUs are contended: so many times the share of a group that has none set; from 0.01 to 100.
   void set_cpu_weight(double times);
+  void set_processes(int limit);  // and threads; where nobody counts them, nothing
   std::vector<pid_t> processes() const;
-  void kill_all();  // SIGKILL until nobody is left
+  // SIGKILL until nobody is left. Where processes are counted it allows no more of them: for one that forks
+  // faster than it can be killed.
+  void kill_all();
   std::int64_t oom_kills() const;
 
  private:
   Cgroup() = default;
   int version_ = 0;
-  std::filesystem::path memory_, cpu_;  // the same folder in v2
+  std::vector<std::filesystem::path> folders() const;  // each once
+  std::filesystem::path memory_, cpu_, pids_;          // the same folder in v2
 };
 
 }  // namespace tandem::platform

@@ -113,11 +113,11 @@ def commit():
     return git("rev-parse", "--short=7", "HEAD") + (" with changes" if git("status", "--porcelain", "-uno", "src", "bench") else "")
 
 
-def record(name, text, status, folder):
+def record(name, text, status, folder, options=()):
     """Writes NAME.json in the folder; the title of an earlier record is kept."""
     path = Path(folder) / f"{name}.json"
     before = json.loads(path.read_text()) if path.exists() else {}
-    made = {"benchmark": name, "title": before.get("title", name), "command": f"bench/run {name}",
+    made = {"benchmark": name, "title": before.get("title", name), "command": f"bench/run {name}" + (f" {' '.join(options)}" if options else ""),
             "date": datetime.date.today().isoformat(), "machine": machine(), "commit": commit(),
             "figures": parse(text, status)}
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -171,11 +171,11 @@ def main(arguments):
         path = Path(arguments[1]) if len(arguments) > 1 else ROOT / "docs" / "benchmarks.md"
         path.write_text(page(read_records(results)))
         print(f"wrote {path}")
-    elif arguments[:1] == ["record"] and len(arguments) == 4:
-        name, printed, status = arguments[1:]
-        print(f"recorded in {record(name, Path(printed).read_text(errors='replace'), int(status), results)}")
+    elif arguments[:1] == ["record"] and len(arguments) >= 4:
+        name, printed, status, *options = arguments[1:]
+        print(f"recorded in {record(name, Path(printed).read_text(errors='replace'), int(status), results, options)}")
     else:
-        print("bench/record.py record NAME FILE STATUS | write [FILE]", file=sys.stderr)
+        print("bench/record.py record NAME FILE STATUS [OPTION...] | write [FILE]", file=sys.stderr)
         return 2
     return 0
 

@@ -88,6 +88,7 @@ std::vector<Probe> limits(const platform::Topology& topology) {
            cgroups.memory() ? "not needed"
                             : "RLIMIT_DATA of each process: the limit is not shared by a program's children"},
           {"ending", "cgroup", !cgroups.kill_parent.empty(), cgroups.why_kill},
+          {"processes", "cgroup", cgroups.pids(), cgroups.why_pids},
           {"speed", "cpufreq", clocks, clock_why},
           {"speed", "quota", !clocks && cgroups.cpu(), clocks ? "not needed" : cgroups.why_cpu}};
 }

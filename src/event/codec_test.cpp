@@ -85,7 +85,7 @@ std::vector<EventBody> every_event() {
           JobSubmitted{1, some_tuning(job)},
           JobSubmitted{2, some_experiment(job)},
           JobSubmitted{3, spec::CustomJob{"sleep", job, R"({"naps":3})"}},
-          JobResumed{1, spec::Limits{Seconds{5}, Seconds{60}, 3}, spec::Budget{Seconds{90}, Joules{5}}},
+          JobResumed{1, spec::Limits{Seconds{5}, Seconds{60}, 3, 77}, spec::Budget{Seconds{90}, Joules{5}}},
           EpochEnded{1, 2, 5, {}, Seconds{2}, std::nullopt, {}, Seconds{0.5}},
           KnowledgeArrived{"store", {some_work()}},
           SliceEnded{1, 2, 0.25, Seconds{0.5}, energy},

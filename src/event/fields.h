@@ -70,7 +70,8 @@ void fields(A&& a, E& e) {
   if constexpr (std::is_same_v<T, Release>) a("task", e.task)("reason", e.reason)("work", e.workload);
   if constexpr (std::is_same_v<T, Learn>) a("job", e.job)("work", e.workload);
 
-  if constexpr (std::is_same_v<T, spec::Limits>) a("stall", e.stall)("time", e.time)("retries", e.retries);
+  if constexpr (std::is_same_v<T, spec::Limits>)
+    a("stall", e.stall)("time", e.time)("retries", e.retries)("processes", e.processes);
   if constexpr (std::is_same_v<T, spec::Budget>) a("time", e.time)("energy", e.energy)("cost", e.cost);
   if constexpr (std::is_same_v<T, TrialPart>)
     a("hyper", e.hyper)("epochs", e.epochs)("until", e.until)("bracket", e.bracket)("rung", e.rung)(

@@ -79,7 +79,8 @@ void detect_v1(CgroupSupport& support, const fs::path& proc, const fs::path& sys
   };
   for (auto& [name, limit_file, parent, why] :
        {Controller{"memory", "memory.limit_in_bytes", support.memory_parent, support.why_memory},
-        Controller{"cpu", "cpu.cfs_quota_us", support.cpu_parent, support.why_cpu}}) {
+        Controller{"cpu", "cpu.cfs_quota_us", support.cpu_parent, support.why_cpu},
+        Controller{"pids", "pids.max", support.pids_parent, support.why_pids}}) {
     const auto group = own_group(proc, name);
     if (!group) {
       why = std::string("no ") + name + " controller";
@@ -120,7 +121,8 @@ void detect_v2(CgroupSupport& support, const fs::path& proc, const fs::path& sys
   };
   for (auto& [name, limit_file, parent, why] :
        {Controller{"memory", "memory.max", support.memory_parent, support.why_memory},
-        Controller{"cpu", "cpu.max", support.cpu_parent, support.why_cpu}}) {
+        Controller{"cpu", "cpu.max", support.cpu_parent, support.why_cpu},
+        Controller{"pids", "pids.max", support.pids_parent, support.why_pids}}) {
     if (std::istringstream words(offered);
         std::none_of(std::istream_iterator<std::string>(words), {},
                      [&](const std::string& word) { return word == name; })) {
@@ -162,13 +164,13 @@ CgroupSupport CgroupSupport::detect(const fs::path& proc, const fs::path& sys) {
   else if (fs::exists(sys))
     detect_v1(support, proc, sys);
   else
-    support.why_memory = support.why_cpu = support.why_kill = "no " + sys.string();
+    support.why_memory = support.why_cpu = support.why_pids = support.why_kill = "no " + sys.string();
   return support;
 }
 
 std::vector<fs::path> CgroupSupport::folders_of(const std::string& name) const {
   std::vector<fs::path> out;
-  for (const auto& parent : {memory_parent, cpu_parent, kill_parent})
+  for (const auto& parent : {memory_parent, cpu_parent, pids_parent, kill_parent})
     if (const auto folder = parent / ("tandem-" + name);
         !parent.empty() && std::find(out.begin(), out.end(), folder) == out.end())
       out.push_back(folder);
@@ -187,6 +189,7 @@ Cgroup::Cgroup(const CgroupSupport& support, const std::string& name)
   };
   memory_ = own(support.memory_parent);
   cpu_ = own(support.cpu_parent);
+  pids_ = own(support.pids_parent);
   kill_ = own(support.kill_parent);
 }
 
@@ -194,8 +197,10 @@ std::optional<Cgroup> Cgroup::left_at(const std::vector<fs::path>& folders) {
   Cgroup found;
   std::copy_if(folders.begin(), folders.end(), std::back_inserter(found.folders_), is_group_of_ours);
   if (found.folders_.empty()) return std::nullopt;
-  for (const auto& folder : found.folders_)
+  for (const auto& folder : found.folders_) {
     if (fs::exists(folder / "cgroup.kill") || fs::exists(folder / "freezer.state")) found.kill_ = folder;
+    if (fs::exists(folder / "pids.max")) found.pids_ = folder;
+  }
   return found;
 }
 
@@ -240,6 +245,10 @@ void Cgroup::set_cpu_weight(double times) {
              std::to_string(std::lround(times * (second ? 100 : 1024))));
 }
 
+void Cgroup::set_processes(int limit) {
+  if (!pids_.empty()) write_file(pids_ / "pids.max", std::to_string(limit));
+}
+
 std::vector<pid_t> Cgroup::processes() const {
   std::set<pid_t> all;
   for (const auto& folder : folders_) {
@@ -261,6 +270,11 @@ void Cgroup::freeze(bool frozen) {
 }
 
 void Cgroup::kill_all() {
+  if (processes().empty()) return;
+  try {
+    set_processes(0);
+  } catch (const SystemError&) {  // its group may be gone; the signals below go out anyhow
+  }
   for (int tries = 0; tries < 500; ++tries) {
     const auto left = processes();
     if (left.empty()) return;

@@ -1,4 +1,4 @@
-// Control groups: limits on memory and CPU time for a task and everything it starts, and a way to end all of
+// Control groups: limits on memory, CPU time and processes for a task and everything it starts, and a way to end all of
 // it.
 //
 // Works with cgroup v1 (one tree a controller) and v2 (one tree), as far as this process may write there.
@@ -21,13 +21,14 @@ namespace tandem::platform {
 
 struct CgroupSupport {
   int version = 0;                                  // 0: none usable
-  std::filesystem::path memory_parent, cpu_parent;  // empty: that controller cannot be used
+  std::filesystem::path memory_parent, cpu_parent, pids_parent;  // empty: that controller cannot be used
   std::filesystem::path kill_parent;                // groups here can be ended whole; empty: none
-  std::string why_memory, why_cpu, why_kill;        // one line for `tandem doctor`
+  std::string why_memory, why_cpu, why_pids, why_kill;  // one line for `tandem doctor`
 
   bool memory() const { return !memory_parent.empty(); }
   bool cpu() const { return !cpu_parent.empty(); }
-  bool any() const { return memory() || cpu() || !kill_parent.empty(); }
+  bool pids() const { return !pids_parent.empty(); }
+  bool any() const { return memory() || cpu() || pids() || !kill_parent.empty(); }
   // The folders of a group of this name, there or not.
   std::vector<std::filesystem::path> folders_of(const std::string& name) const;
 
@@ -56,15 +57,18 @@ class Cgroup {
   void set_cpu(double cores, Seconds period = Seconds{0.1});
   // Where CPUs are contended: so many times the share of a group that has none set; from 0.01 to 100.
   void set_cpu_weight(double times);
+  void set_processes(int limit);  // and threads; where nobody counts them, nothing
   std::vector<pid_t> processes() const;
-  void kill_all();  // until nobody is left, or some seconds passed
+  // Until nobody is left, or some seconds passed. Where processes are counted it allows no more of them: for
+  // one that forks faster than it can be killed.
+  void kill_all();
   std::int64_t oom_kills() const;
 
  private:
   Cgroup() = default;
   void freeze(bool);
   int version_ = 0;
-  std::filesystem::path memory_, cpu_, kill_;   // in v2 the same folder
+  std::filesystem::path memory_, cpu_, pids_, kill_;  // in v2 the same folder
   std::vector<std::filesystem::path> folders_;  // each once
 };
 

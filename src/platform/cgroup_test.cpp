@@ -38,10 +38,11 @@ class FakeCgroups : public testing::Test {
     made.version = version;
     made.memory_parent = version == 1 ? root() / "memory" : root();
     made.cpu_parent = version == 1 ? root() / "cpu" : root();
-    for (const auto& parent : {made.memory_parent, made.cpu_parent})
+    made.pids_parent = version == 1 ? root() / "pids" : root();
+    for (const auto& parent : {made.memory_parent, made.cpu_parent, made.pids_parent})
       for (const char* name :
            {"cgroup.procs", "memory.max", "memory.limit_in_bytes", "cpu.max", "cpu.cfs_quota_us",
-            "cpu.cfs_period_us", "cpu.weight", "cpu.shares", "memory.events", "memory.oom_control"})
+            "cpu.cfs_period_us", "cpu.weight", "cpu.shares", "pids.max", "memory.events", "memory.oom_control"})
         write(parent / "tandem-x" / name, "");
     return made;
   }
@@ -60,7 +61,10 @@ TEST_F(FakeCgroups, VersionOneWritesItsFiles) {
   EXPECT_EQ(read(root() / "cpu/tandem-x/cpu.cfs_period_us"), "100000");
   group.set_cpu_weight(2);
   EXPECT_EQ(read(root() / "cpu/tandem-x/cpu.shares"), "2048");
+  group.set_processes(64);
+  EXPECT_EQ(read(root() / "pids/tandem-x/pids.max"), "64");
   EXPECT_EQ(read(root() / "memory/tandem-x/cgroup.procs"), "99999999");
+  EXPECT_EQ(read(root() / "pids/tandem-x/cgroup.procs"), "99999999");
   EXPECT_EQ(read(root() / "cpu/tandem-x/cgroup.procs"), "99999999");
   group.set_cpu(0);
   EXPECT_TRUE(read(root() / "cpu/tandem-x/cpu.cfs_quota_us").starts_with("-1"));
@@ -80,6 +84,8 @@ TEST_F(FakeCgroups, VersionTwoWritesItsFiles) {
   EXPECT_EQ(read(root() / "tandem-x/cpu.max"), "300000 200000");
   group.set_cpu_weight(2);
   EXPECT_EQ(read(root() / "tandem-x/cpu.weight"), "200");
+  group.set_processes(64);
+  EXPECT_EQ(read(root() / "tandem-x/pids.max"), "64");
   group.set_memory(0);
   EXPECT_TRUE(read(root() / "tandem-x/memory.max").starts_with("max"));
   write(root() / "tandem-x/memory.events", "low 0\nhigh 0\noom 2\noom_kill 1\n");
@@ -121,6 +127,7 @@ TEST_F(FakeCgroups, AMachineWithoutThemSaysSo) {
   EXPECT_FALSE(none.any());
   EXPECT_FALSE(none.why_memory.empty());
   EXPECT_FALSE(none.why_cpu.empty());
+  EXPECT_FALSE(none.why_pids.empty());
 }
 
 TEST_F(FakeCgroups, VersionTwoWithoutDelegationSaysWhatToDo) {
@@ -171,6 +178,40 @@ TEST(RealCgroups, AreMadeHoldProcessesEndThemAndGo) {
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFSIGNALED(status));
   EXPECT_FALSE(Cgroup::left_at(support.folders_of(name)));
+}
+
+// Each child forks again at once: killed one by one they would always be one ahead.
+TEST(RealCgroups, AForkBombStaysBelowItsLimitAndIsEnded) {
+  const auto support = CgroupSupport::detect();
+  if (!support.pids()) GTEST_SKIP() << "processes cannot be counted here: " << support.why_pids;
+  int gate[2];
+  ASSERT_EQ(::pipe(gate), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char go;
+    [[maybe_unused]] const auto got = ::read(gate[0], &go, 1);
+    while (true) {
+      const pid_t next = ::fork();
+      if (next > 0) ::_exit(0);  // the child goes on: nobody is there for long
+      if (next < 0) ::usleep(1000);
+      if (next == 0 && ::fork() < 0) ::usleep(1000);
+    }
+  }
+  const std::string name = "bomb-" + std::to_string(::getpid());
+  {
+    Cgroup group(support, name);
+    group.set_processes(40);
+    group.add(child);
+    ASSERT_EQ(::write(gate[1], "x", 1), 1);
+    for (int i = 0; i < 50; ++i) {
+      EXPECT_LE(group.processes().size(), 40U);
+      ::usleep(2000);
+    }
+    EXPECT_GT(group.processes().size(), 1U);
+  }
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_FALSE(Cgroup::find(support, name)) << "it could not be removed: processes are left in it";
+  ::close(gate[0]), ::close(gate[1]);
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ TrainJob read_train_job(const json& from) {
   if (limits.contains("stall")) job.limits.stall.value = not_negative(limits["stall"], "stall");
   read_quantity(limits, "time", job.limits.time);
   read_whole(limits, "retries", job.limits.retries, 0);
+  read_whole(limits, "processes", job.limits.processes, 1);
   read_whole(from, "keep_checkpoints", job.keep_checkpoints, 0);
   const json& energy = part(from, "energy");
   read_word(energy, "source", job.energy.source);
@@ -88,6 +89,7 @@ nlohmann::json to_json(const TrainJob& job) {
   if (!job.program.folder.empty()) program["folder"] = job.program.folder;
   json limits = {{"stall", job.limits.stall.value}, {"retries", job.limits.retries}};
   if (job.limits.time) limits["time"] = job.limits.time->value;
+  if (job.limits.processes != Limits{}.processes) limits["processes"] = job.limits.processes;
   json energy = {{"source", job.energy.source}};
   if (!job.energy.url.empty()) energy["url"] = job.energy.url;
   if (job.energy.idle) energy["idle"] = job.energy.idle->value;

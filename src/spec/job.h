@@ -30,6 +30,7 @@ struct Limits {
   Seconds stall{600};           // no report for so long: the program hangs, and is ended
   std::optional<Seconds> time;  // the whole run, over all its attempts
   int retries = 2;              // attempts after the first when the program dies without having been told to
+  int processes = 4096;         // processes and threads at once, on each node
   bool operator==(const Limits&) const = default;
 };
 

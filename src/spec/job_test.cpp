@@ -19,7 +19,7 @@ TrainJob full_job() {
   job.epochs = 7;
   job.system = {4, 3 * kGiB, 0.25};
   job.seed = INT64_MAX;
-  job.limits = {Seconds{0.1}, Seconds{3600}, 0};
+  job.limits = {Seconds{0.1}, Seconds{3600}, 0, 100};
   job.keep_checkpoints = 9;
   job.energy = {"model", "http://x/", Watts{20.5}, Watts{95}};
   return job;
@@ -60,6 +60,7 @@ TEST(Job, NonsenseIsASystemError) {
                                                                 {"/limits/time", R"("2h")"},
                                                                 {"/limits/retries", "-1"},
                                                                 {"/limits/retries", "4294967296"},
+                                                                {"/limits/processes", "0"},
                                                                 {"/keep_checkpoints", "null"},
                                                                 {"/energy", "[]"},
                                                                 {"/energy/source", "1"},

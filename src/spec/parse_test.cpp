@@ -50,7 +50,7 @@ program: {model: lenet5, dataset: digits}
 hyper: {batch_size: 64, learning_rate: 0.05, epochs: 12, dropout: 0.2, optimizer: adam, nesterov: true}
 system: {cores: 2, memory: 2GiB, speed: 80%}
 seed: 7
-limits: {stall: 5min, time: 2h, retries: 3}
+limits: {stall: 5min, time: 2h, retries: 3, processes: 100}
 checkpoints: {keep: 4}
 energy: {source: auto, url: "http://127.0.0.1:8080/power", idle: 20W, busy: 95W}
 )");
@@ -65,7 +65,7 @@ energy: {source: auto, url: "http://127.0.0.1:8080/power", idle: 20W, busy: 95W}
   expected.epochs = 12;
   expected.system = {2, 2 * kGiB, 0.8};
   expected.seed = 7;
-  expected.limits = {Seconds{300}, Seconds{7200}, 3};
+  expected.limits = {Seconds{300}, Seconds{7200}, 3, 100};
   expected.keep_checkpoints = 4;
   expected.energy = {"auto", "http://127.0.0.1:8080/power", Watts{20}, Watts{95}};
   EXPECT_EQ(job, expected);
@@ -375,6 +375,8 @@ TEST(Parse, LimitsSeedAndCheckpoints) {
   EXPECT_EQ(good(kLenet + "limits: {stall: 200ms}").limits.stall, Seconds{0.2});
   EXPECT_EQ(good(kLenet + "limits: {retries: 0}").limits.retries, 0);
   EXPECT_FALSE(good(kLenet).limits.time);
+  EXPECT_EQ(good(kLenet).limits.processes, 4096);
+  expect_issue(kLenet + "limits: {processes: 0}", "3:21: limits.processes: must be at least 1");
   EXPECT_EQ(good(kLenet + "seed: 9223372036854775807").seed, INT64_MAX);
   expect_issue(kLenet + "limits: {stall: 0s}", "3:17: limits.stall: must be above 0s");
   expect_issue(kLenet + "limits: {time: 1000d}", "3:16: limits.time: must be above 0s and at most 365 d");

@@ -267,6 +267,7 @@ TEST(Describe, NamesEveryKeyOfATuningSpec) {
         "an energy such as 20kJ",
         "limits.stall",
         "limits.retries",
+        "limits.processes",
         "checkpoints.keep",
         "energy.source",
         "{log: [0.001, 0.1]}",

@@ -142,6 +142,13 @@ std::vector<Field> limits_fields() {
        .least = 0,
        .most = 1000,
        .store = into([](TuneJob & job) -> auto& { return job.base.limits.retries; })},
+      {.name = "processes",
+       .type = Type::whole,
+       .description = "processes and threads it may have at once (cgroup); a fork beyond them fails",
+       .fallback = "4096",
+       .least = 1,
+       .most = 4194304,
+       .store = into([](TuneJob & job) -> auto& { return job.base.limits.processes; })},
   };
 }
 

@@ -7,6 +7,8 @@
 //           [--crash-at E] [--kill-at E] [--hang-at E] [--nan-at E] [--garbage-at E] [--skip-at E] [--exit-at
 //           E]
 //           [--precision (says it can change it)] [--progress (four times an epoch)]
+//           [--record (in its folder: "did EPOCH ATTEMPT" halfway through an epoch's sleep, as a side effect,
+//           and "acknowledged EPOCH ATTEMPT" when its report was answered)]
 //           [--silent] [--eat BYTES-at-epoch-1] [--fork] [--escape] [--deaf] [--say TEXT] [--crash-rank R]
 // In a gang rank 0 does all that; the others write down what they were told, and wait for its end.
 #include <fcntl.h>
@@ -61,6 +63,16 @@ void save(const State& state, const char* name) {
   if (out < 0 || ::write(out, text.data(), text.size()) < 0 || ::fsync(out) != 0) std::_Exit(9);
   ::close(out);
   ::rename(beside.c_str(), file(name).c_str());
+}
+
+// In one call: a program that is killed has written the whole line or none of it.
+void record(const char* what, std::int64_t epoch) {
+  if (!is("--record")) return;
+  const std::string line =
+      std::string(what) + " " + std::to_string(epoch) + " " + std::getenv("TANDEM_ATTEMPT") + "\n";
+  const int out = ::open(file("record").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (out < 0 || ::write(out, line.data(), line.size()) < 0) std::_Exit(9);
+  ::close(out);
 }
 
 double metric_of(const State& state) {
@@ -185,14 +197,18 @@ int speak() {
     take_fault_from(begin.hyper);
     // A checkpoint whose report was lost is reported now.
     if (!is("--no-checkpoints") && state.epoch > begin.reported) {
-      if (client->report({state.epoch, metrics_of(state, begin.hyper)}).stop) return 0;
+      const bool stop = client->report({state.epoch, metrics_of(state, begin.hyper)}).stop;
+      record("acknowledged", state.epoch);
+      if (stop) return 0;
     }
     for (std::int64_t epoch = state.epoch + 1; epoch <= begin.epochs || is("--report-past-the-end");
          ++epoch) {
       misbehave(epoch, socket);
       if (is("--eat") && epoch == 1) eat(std::atoll(options["--eat"].c_str()));
-      if (is("--sleep-ms"))
-        ::usleep(static_cast<useconds_t>(std::atoi(options["--sleep-ms"].c_str())) * 1000);
+      const auto half = static_cast<useconds_t>(std::atoi(options["--sleep-ms"].c_str())) * 500;
+      ::usleep(half);
+      record("did", epoch);
+      ::usleep(half);
       for (double share = 0.25; is("--progress") && share <= 1; share += 0.25) client->progress(share);
       state.stirred =
           Random(state.stirred ^ static_cast<std::uint64_t>(begin.seed), static_cast<std::uint64_t>(epoch))
@@ -202,6 +218,7 @@ int speak() {
       protocol::Epoch report{std::nullopt, metrics_of(state, begin.hyper)};
       if (!is("--no-hello")) report.number = epoch;
       const auto answer = client->report(report);
+      record("acknowledged", epoch);
       if (answer.checkpoint) client->checkpointed(epoch);
       if (answer.system) std::printf("told: %d cores\n", answer.system->cores), std::fflush(stdout);
       if (answer.system && is("--precision"))

@@ -16,6 +16,7 @@ Speed::Speed(SpeedOptions options) : options_(std::move(options)), clocks_(optio
   if (!(options_.base > 0 && options_.base < 1))
     throw UserError(fmt::format("a base speed of {}: above 0 and below 1 of full speed", options_.base));
   options_.cgroups.memory_parent.clear();  // only time is shared out here
+  options_.cgroups.pids_parent.clear();
   const std::string name = fmt::format("bags-{}-{}", ::getpid(), fmt::ptr(this));
   std::string no_clock;
   if (clocks_.usable(options_.cpus, &no_clock)) {

@@ -6,6 +6,7 @@
 // first:
 //   cores   sched_setaffinity over every thread, CPUs chosen by topology
 //   memory  cgroup v1 or v2, else RLIMIT_DATA of each process
+//   limits.processes  cgroup v1 or v2, else not limited
 //   speed   cpufreq, else cgroup CPU quota, else refused
 //   GPUs    CUDA_VISIBLE_DEVICES with the names of its own, or of none; power and clocks by NVML
 //   (GpuSettings)
@@ -124,7 +125,7 @@ class LocalWorld final : public control::Dispatching<Attempted> {
   std::string take_room(Attempted&, const Start&);  // why not
   std::vector<int> quietest_cpus(const Attempted&, const Node&, int count) const;
   void launch(Attempted&, const spec::TrainJob&);
-  void launch_rank(Attempted&, std::size_t rank, platform::Launch);
+  void launch_rank(Attempted&, std::size_t rank, platform::Launch, int most_processes);
   std::string open_gates(Attempted&, const spec::TrainJob&);  // what went wrong
   void apply_limits(RankProcess&, const Resources&);
   std::vector<std::vector<int>> cpus_for(const Attempted&, int cores) const;

@@ -115,12 +115,12 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
     if (a.gang()) own.environment.merge(runtime::gang_environment(rank, a.ranks.size(), kHere, port));
     if (rank == 0 && !a.talk.plain) own.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
     if (rank == 0) own.inherited = theirs.get();
-    launch_rank(a, rank, std::move(own));
+    launch_rank(a, rank, std::move(own), job.limits.processes);
   }
   watch(epoll_.get(), a.socket.get(), token({a.task, 0, false}), "a program's socket");
 }
 
-void LocalWorld::launch_rank(Attempted& a, std::size_t rank, platform::Launch launch) {
+void LocalWorld::launch_rank(Attempted& a, std::size_t rank, platform::Launch launch, int most_processes) {
   RankProcess& process = a.ranks[rank];
   const auto name = cgroup_name(a.task, a.number, rank);
   const auto cgroups = options_.cgroups.folders_of(name);
@@ -132,7 +132,10 @@ void LocalWorld::launch_rank(Attempted& a, std::size_t rank, platform::Launch la
   launch.kept = true;
   process.child = platform::launch(launch);
   remember_process(options_.folder, name, launch.mark, cgroups, process.child);
-  if (process.cgroup) process.cgroup->add(process.child.pid);
+  if (process.cgroup) {
+    process.cgroup->set_processes(most_processes);
+    process.cgroup->add(process.child.pid);
+  }
   apply_limits(process, a.granted());
   watch(epoll_.get(), process.child.pidfd.get(), token({a.task, rank, true}), "a program");
 }

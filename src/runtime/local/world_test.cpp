@@ -318,6 +318,20 @@ TEST_F(LocalWorldTest, MemoryBeyondTheLimitIsNamedAsSuch) {
   EXPECT_EQ(failure(), Failure::out_of_memory) << task().last_failure->detail;
 }
 
+TEST_F(LocalWorldTest, AForkBombHasNoMoreProcessesThanItsLimitAndEndsWithItsTask) {
+  if (!options_.cgroups.pids()) GTEST_SKIP() << "no pids cgroup: " << options_.cgroups.why_pids;
+  job_.program.plain = true;
+  job_.epochs = 0;
+  job_.limits.processes = 12;
+  // The shell itself is one; a fork beyond the limit ends dash, so the last word is written by a child.
+  job_.program.command = {"sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do sleep 60 & echo x; done"};
+  run_job();
+  const auto printed = read(folder_.path() / "output.log");
+  EXPECT_EQ(std::count(printed.begin(), printed.end(), '\n') - 1, 11) << printed;
+  EXPECT_NE(printed.find("fork"), std::string::npos) << printed;
+  EXPECT_TRUE(platform::marked_processes(options_.run + "-0-1").empty());
+}
+
 TEST_F(LocalWorldTest, WithoutCgroupsMemoryIsLimitedByRlimit) {
   options_.cgroups = {};
   job_.system.memory = 64 * kMiB;

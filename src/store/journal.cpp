@@ -1,5 +1,9 @@
 #include "store/journal.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -22,14 +26,38 @@ void encode(const Entry& entry, std::string& bytes) {
 }
 
 Entry decode(std::int64_t number, std::span<const std::uint8_t> bytes) {
-  try {
-    BinaryReader reader(bytes);
-    Entry entry{number, reader.event(), {}};
-    while (!reader.done()) entry.decisions.push_back(reader.decision());
-    return entry;
-  } catch (const SystemError& e) {
-    throw SystemError(std::string(e.what()) + " (entry " + std::to_string(number) + ")");
+  BinaryReader reader(bytes);
+  Entry entry{number, reader.event(), {}};
+  while (!reader.done()) entry.decisions.push_back(reader.decision());
+  return entry;
+}
+
+// Each step can be undone, so that a change within one word always shows; others are missed once in 2^64.
+// FNV-1a by words, with a shift that brings the high bits down.
+std::int64_t checksum_of(std::int64_t run, std::int64_t number, std::span<const std::uint8_t> bytes) {
+  std::uint64_t sum = 14695981039346656037U;
+  const auto add = [&sum](std::uint64_t word) {
+    sum = (sum ^ word) * 1099511628211U;
+    sum ^= sum >> 32;
+  };
+  add(static_cast<std::uint64_t>(run));
+  add(static_cast<std::uint64_t>(number));
+  add(bytes.size());
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min<std::size_t>(8, bytes.size()))) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), std::min<std::size_t>(8, bytes.size()));
+    add(word);
   }
+  return static_cast<std::int64_t>(sum);
+}
+
+std::string damage(const std::string& run, std::int64_t number, std::int64_t last, const std::string& how) {
+  return fmt::format(
+      "run {0}: entry {1} of {2} in its journal {3}. What the run did before it is whole and can be seen "
+      "with `tandem show {0} --journal`; entry {1} and the {4} after it are lost. Look after the disk and put "
+      "tandem.db back from a backup if there is one; otherwise start the job again, and remove this run with "
+      "`tandem rm {0}`",
+      run, number, last, how, last - number);
 }
 
 class SqliteJournal final : public control::Journal {
@@ -38,7 +66,7 @@ class SqliteJournal final : public control::Journal {
       : database_(file),
         run_(run),
         stop_(stop),
-        insert_(database_.prepare("INSERT INTO journal(run, number, body) VALUES(?, ?, ?)")),
+        insert_(database_.prepare("INSERT INTO journal(run, number, body, checksum) VALUES(?, ?, ?, ?)")),
         set_state_(database_.prepare("UPDATE run SET state = ?, reason = ?, changed = ? WHERE number = ?")),
         learn_(database_.prepare(kInsertKnowledge)) {}
 
@@ -49,9 +77,11 @@ class SqliteJournal final : public control::Journal {
     std::string bytes;
     for (const auto& entry : entries) {
       encode(entry, bytes);
+      const std::span body(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
       insert_.bind(1, run_)
           .bind(2, entry.number)
-          .bind_blob(3, {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()})
+          .bind_blob(3, body)
+          .bind(4, checksum_of(run_, entry.number, body))
           .run();
       cache_state(entry);
       learn(entry);
@@ -62,17 +92,13 @@ class SqliteJournal final : public control::Journal {
   void replay(const std::function<void(Entry&&)>& each) override { replay_from(1, each); }
 
   void replay_from(std::int64_t first, const std::function<void(Entry&&)>& each) override {
-    auto query =
-        database_.prepare("SELECT number, body FROM journal WHERE run = ? AND number >= ? ORDER BY number");
+    auto query = database_.prepare(
+        "SELECT number, body, checksum FROM journal WHERE run = ? AND number >= ? ORDER BY number");
     query.bind(1, run_).bind(2, first);
     auto next = [&query, this, expected = first]() mutable -> std::optional<Entry> {
       if (stop_ && *stop_) throw SystemError("the journal was not read to its end: Tandem is stopping");
       if (!query.step()) return std::nullopt;
-      const std::int64_t number = query.integer(0);
-      if (number != expected++)
-        throw SystemError("the journal has a gap before entry " + std::to_string(number) +
-                          ": the store is damaged");
-      return decode(number, query.blob(1));
+      return read(query, expected++);
     };
     for (int i = 0; i < kFew; ++i) {
       auto entry = next();
@@ -85,6 +111,26 @@ class SqliteJournal final : public control::Journal {
   }
 
  private:
+  // On a thread of its own where the journal is long, while nobody else uses the connection.
+  Entry read(const Statement& row, std::int64_t expected) {
+    const std::int64_t number = row.integer(0);
+    if (number != expected) damaged(expected, "is missing");
+    const auto body = row.blob(1);
+    if (!row.is_null(2) && row.integer(2) != checksum_of(run_, number, body))
+      damaged(number, "is damaged: its checksum is wrong");
+    try {
+      return decode(number, body);
+    } catch (const SystemError& e) {
+      damaged(number, std::string("cannot be read: ") + e.what());
+    }
+  }
+
+  [[noreturn]] void damaged(std::int64_t number, const std::string& how) {
+    auto last = database_.prepare("SELECT max(number) FROM journal WHERE run = ?");
+    last.bind(1, run_).step();
+    throw SystemError(damage(id(), number, std::max(number, last.integer(0)), how));
+  }
+
   void cache_state(const Entry& entry) {
     if (std::holds_alternative<JobResumed>(entry.event.body)) write_state("running", "", entry.event.at);
     for (const auto& decision : entry.decisions)

@@ -98,6 +98,10 @@ void Statement::reset() {
   sqlite3_reset(statement_);
 }
 
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
 std::int64_t Statement::integer(int column) const {
   return sqlite3_column_int64(statement_, column);
 }

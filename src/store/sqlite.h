@@ -33,6 +33,7 @@ class Statement {
   void run();   // for statements without rows; resets
   void reset();
 
+  bool is_null(int column) const;
   std::int64_t integer(int column) const;
   double real(int column) const;
   std::string text(int column) const;

@@ -268,6 +268,60 @@ TEST_F(StoreTest, ADamagedEntryIsNamed) {
   }
 }
 
+// Every bit of an entry, one after the other; and an entry that stands in another's place.
+TEST_F(StoreTest, AFlippedBitIsFoundAndToldWithWhatIsLost) {
+  auto store = open();
+  const auto id = store.create_run("train", "a", "{}", Seconds{1}).id;
+  store.journal(id)->append(some_entries());
+  EXPECT_EQ(store.without_checksum(id), 0);
+  Database database(file());
+  auto query = database.prepare("SELECT hex(body) FROM journal WHERE number = 2");
+  ASSERT_TRUE(query.step());
+  const auto good = query.text(0);
+  query.reset();
+  const auto put = [&](const std::string& hex) {
+    database.execute("UPDATE journal SET body = x'" + hex + "' WHERE number = 2");
+  };
+  for (std::size_t bit = 0; bit < 4 * good.size(); ++bit) {
+    const std::string digits = "0123456789ABCDEF";
+    auto bad = good;
+    bad[bit / 4] = digits[digits.find(good[bit / 4]) ^ (1U << bit % 4)];
+    put(bad);
+    try {
+      all_of(*store.journal(id));
+      FAIL() << "bit " << bit;
+    } catch (const SystemError& e) {
+      const std::string told = e.what();
+      for (const char* part : {"entry 2 of 3", "checksum", "the 1 after it are lost", id.c_str(), "tandem rm"})
+        ASSERT_NE(told.find(part), std::string::npos) << told;
+    }
+  }
+  put(good);
+  EXPECT_EQ(all_of(*store.journal(id)), some_entries());
+  database.execute(
+      "UPDATE journal SET (body, checksum) = (SELECT body, checksum FROM journal WHERE number = 1) "
+      "WHERE number = 2");
+  EXPECT_THROW(all_of(*store.journal(id)), SystemError) << "entry 1, in the place of entry 2";
+}
+
+// As a store of version 4 has them.
+TEST_F(StoreTest, EntriesFromBeforeChecksumsAreReadAndCounted) {
+  std::string id;
+  {
+    auto store = open();
+    id = store.create_run("train", "a", "{}", Seconds{1}).id;
+    store.journal(id)->append(some_entries());
+  }
+  Database(file()).execute("ALTER TABLE journal DROP COLUMN checksum; PRAGMA user_version=4");
+  auto store = open();
+  EXPECT_EQ(all_of(*store.journal(id)), some_entries());
+  EXPECT_EQ(store.without_checksum(id), 3);
+  const std::vector<Entry> more{{4, {Seconds{9}, Woke{0}}, {}}};
+  store.journal(id)->append(more);
+  EXPECT_EQ(store.without_checksum(id), 3);
+  EXPECT_EQ(all_of(*store.journal(id)).size(), 4U);
+}
+
 TEST_F(StoreTest, AFullDiskLosesNothingThatWasThere) {
   auto store = open();
   const auto id = store.create_run("train", "a", "{}", Seconds{1}).id;
@@ -383,7 +437,7 @@ TEST_F(StoreTest, AStoreOfTheFirstVersionIsBroughtUpToDate) {
     Database database(file());
     database.execute(
         "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
-    database.execute("DROP TABLE knowledge");
+    database.execute("DROP TABLE knowledge; ALTER TABLE journal DROP COLUMN checksum");
     database.execute("PRAGMA user_version=1");
   }
   auto store = open();
@@ -402,7 +456,7 @@ TEST_F(StoreTest, AStoreOfTheSecondVersionLearnsToKeepPastRuns) {
     Database database(file());
     database.execute(
         "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
-    database.execute("PRAGMA user_version=2");
+    database.execute("ALTER TABLE journal DROP COLUMN checksum; PRAGMA user_version=2");
   }
   auto store = open();
   ASSERT_EQ(store.unfolded().size(), 1U);  // runs from before are folded too

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "event/binary.h"
+#include "event/consistency.h"
 #include "store/read_ahead.h"
 #include "store/sqlite.h"
 
@@ -100,14 +101,23 @@ class SqliteJournal final : public control::Journal {
       if (!query.step()) return std::nullopt;
       return read(query, expected++);
     };
-    for (int i = 0; i < kFew; ++i) {
-      auto entry = next();
-      if (!entry) return;
-      each(std::move(*entry));
+    std::int64_t number = first - 1;  // of the entry that is looked at
+    try {
+      for (int i = 0; i < kFew; ++i) {
+        auto entry = next();
+        if (!entry) return;
+        ++number;
+        each(std::move(*entry));
+      }
+      ReadAhead<Entry> ahead(std::move(next));
+      for (auto entries = ahead.take(); !entries.empty(); entries = ahead.take())
+        for (auto& entry : entries) {
+          ++number;
+          each(std::move(entry));
+        }
+    } catch (const Contradiction& e) {
+      damaged(number, std::string("contradicts those before it: ") + e.what());
     }
-    ReadAhead<Entry> ahead(std::move(next));
-    for (auto entries = ahead.take(); !entries.empty(); entries = ahead.take())
-      for (auto& entry : entries) each(std::move(entry));
   }
 
  private:

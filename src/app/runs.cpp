@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "control/loop.h"
+#include "event/consistency.h"
 #include "place/engine/scheduler.h"
 #include "platform/nvml.h"
 #include "platform/topology.h"
@@ -77,8 +78,7 @@ View replayed(store::Store& store, const store::RunInfo& run, std::optional<JobI
   view.keeps_all = !job;
   if (job) view.keeps = {*job};
   store.journal(run.id)->replay([&](control::Entry&& entry) {
-    view.apply(entry.event);
-    for (const auto& decision : entry.decisions) view.apply(decision);
+    apply_checked(view, entry.event, entry.decisions);
   });
   return view;
 }

@@ -82,6 +82,8 @@ int verify(store::Store& store, const store::RunInfo& run) {
     return kAnswerIsNo;
   }
   std::cout << fmt::format("run {}: {} entries replayed, every decision the same\n", run.id, entries);
+  if (const auto old = store.without_checksum(run.id))
+    std::cout << fmt::format("{} of them have no checksum: an earlier Tandem wrote them\n", old);
   return kDone;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "event/consistency.h"
+
 namespace tandem::control {
 namespace {
 
@@ -24,7 +26,9 @@ Entry Decider::step(Event event) {
 }
 
 void Decider::fold(const Entry& entry) {
+  check_consistent(view_, entry.event);
   view_.apply(entry.event);
+  check_consistent(view_, entry.decisions);
   for (auto& policy : policies_) policy->fold(view_, entry.event, entry.decisions);
   for (const auto& decision : entry.decisions) view_.apply(decision);
 }
@@ -66,6 +70,7 @@ std::optional<std::int64_t> first_difference(std::vector<std::unique_ptr<Policy>
   std::optional<std::int64_t> different;
   history.replay([&](Entry&& entry) {
     if (different) return;
+    check_consistent(decider.view(), entry.event);
     auto again = decider.step(entry.event);
     forget_reasons_where_none_is(entry, again);
     if (again != entry) different = entry.number;

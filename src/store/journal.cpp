@@ -1,9 +1,14 @@
 #include "store/journal.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "event/binary.h"
+#include "event/consistency.h"
 #include "store/read_ahead.h"
 #include "store/sqlite.h"
 
@@ -21,20 +26,57 @@ void encode(const Entry& entry, std::string& bytes) {
   for (const auto& decision : entry.decisions) append_binary(bytes, decision);
 }
 
+// An entry that cannot be used, told by whoever finds it on whichever thread.
+struct Damaged {
+  std::int64_t number = 0;
+  std::string how{};
+};
+
 struct Row {
   std::int64_t number = 0;
   std::vector<std::uint8_t> bytes{};
+  std::optional<std::int64_t> checksum{};  // none: an older Tandem wrote it
 };
 
-Entry decode(const Row& row) {
+// Each step can be undone, so that a change within one word always shows; others are missed once in 2^64.
+// FNV-1a by words, with a shift that brings the high bits down.
+std::int64_t checksum_of(std::int64_t run, std::int64_t number, std::span<const std::uint8_t> bytes) {
+  std::uint64_t sum = 14695981039346656037U;
+  const auto add = [&sum](std::uint64_t word) {
+    sum = (sum ^ word) * 1099511628211U;
+    sum ^= sum >> 32;
+  };
+  add(static_cast<std::uint64_t>(run));
+  add(static_cast<std::uint64_t>(number));
+  add(bytes.size());
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min<std::size_t>(8, bytes.size()))) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), std::min<std::size_t>(8, bytes.size()));
+    add(word);
+  }
+  return static_cast<std::int64_t>(sum);
+}
+
+Entry decode(std::int64_t run, const Row& row) {
+  if (row.checksum && *row.checksum != checksum_of(run, row.number, row.bytes))
+    throw Damaged{row.number, "is damaged: its checksum is wrong"};
   try {
     BinaryReader reader(row.bytes);
     Entry entry{row.number, reader.event(), {}};
     while (!reader.done()) entry.decisions.push_back(reader.decision());
     return entry;
   } catch (const SystemError& e) {
-    throw SystemError(std::string(e.what()) + " (entry " + std::to_string(row.number) + ")");
+    throw Damaged{row.number, std::string("cannot be read: ") + e.what()};
   }
+}
+
+std::string damage(const std::string& run, std::int64_t number, std::int64_t last, const std::string& how) {
+  return fmt::format(
+      "run {0}: entry {1} of {2} in its journal {3}. What the run did before it is whole and can be seen "
+      "with `tandem show {0} --journal`; entry {1} and the {4} after it are lost. Look after the disk and put "
+      "tandem.db back from a backup if there is one; otherwise start the job again, and remove this run with "
+      "`tandem rm {0}`",
+      run, number, last, how, last - number);
 }
 
 class SqliteJournal final : public control::Journal {
@@ -43,7 +85,7 @@ class SqliteJournal final : public control::Journal {
       : database_(file),
         run_(run),
         stop_(stop),
-        insert_(database_.prepare("INSERT INTO journal(run, number, body) VALUES(?, ?, ?)")),
+        insert_(database_.prepare("INSERT INTO journal(run, number, body, checksum) VALUES(?, ?, ?, ?)")),
         set_state_(database_.prepare("UPDATE run SET state = ?, reason = ?, changed = ? WHERE number = ?")),
         learn_(database_.prepare(kInsertKnowledge)) {}
 
@@ -54,9 +96,11 @@ class SqliteJournal final : public control::Journal {
     std::string bytes;
     for (const auto& entry : entries) {
       encode(entry, bytes);
+      const std::span body(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
       insert_.bind(1, run_)
           .bind(2, entry.number)
-          .bind_blob(3, {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()})
+          .bind_blob(3, body)
+          .bind(4, checksum_of(run_, entry.number, body))
           .run();
       cache_state(entry);
       learn(entry);
@@ -67,30 +111,49 @@ class SqliteJournal final : public control::Journal {
   void replay(const std::function<void(Entry&&)>& each) override { replay_from(1, each); }
 
   void replay_from(std::int64_t first, const std::function<void(Entry&&)>& each) override {
-    auto query =
-        database_.prepare("SELECT number, body FROM journal WHERE run = ? AND number >= ? ORDER BY number");
+    auto query = database_.prepare(
+        "SELECT number, body, checksum FROM journal WHERE run = ? AND number >= ? ORDER BY number");
     query.bind(1, run_).bind(2, first);
     auto next = [&query, this, expected = first]() mutable -> std::optional<Row> {
       if (stop_ && *stop_) throw SystemError("the journal was not read to its end: Tandem is stopping");
       if (!query.step()) return std::nullopt;
       const std::int64_t number = query.integer(0);
-      if (number != expected++)
-        throw SystemError("the journal has a gap before entry " + std::to_string(number) +
-                          ": the store is damaged");
+      if (number != expected) throw Damaged{expected, "is missing"};
+      ++expected;
       const auto bytes = query.blob(1);
-      return Row{number, {bytes.begin(), bytes.end()}};
+      Row row{number, {bytes.begin(), bytes.end()}};
+      if (!query.is_null(2)) row.checksum = query.integer(2);
+      return row;
     };
-    for (int i = 0; i < kFew; ++i) {
-      const auto row = next();
-      if (!row) return;
-      each(decode(*row));
+    const auto decoded = [run = run_](Row&& row) { return decode(run, row); };
+    std::int64_t number = first - 1;  // of the entry that is looked at
+    try {
+      for (int i = 0; i < kFew; ++i) {
+        auto row = next();
+        if (!row) return;
+        ++number;
+        each(decoded(std::move(*row)));
+      }
+      ReadAhead<Row, Entry> ahead(std::move(next), decoded);
+      for (auto entries = ahead.take(); !entries.empty(); entries = ahead.take())
+        for (auto& entry : entries) {
+          ++number;
+          each(std::move(entry));
+        }
+    } catch (const Damaged& e) {
+      damaged(e.number, e.how);
+    } catch (const Contradiction& e) {
+      damaged(number, std::string("contradicts those before it: ") + e.what());
     }
-    ReadAhead<Row, Entry> ahead(std::move(next), decode);
-    for (auto entries = ahead.take(); !entries.empty(); entries = ahead.take())
-      for (auto& entry : entries) each(std::move(entry));
   }
 
  private:
+  [[noreturn]] void damaged(std::int64_t number, const std::string& how) {
+    auto last = database_.prepare("SELECT max(number) FROM journal WHERE run = ?");
+    last.bind(1, run_).step();
+    throw SystemError(damage(id(), number, std::max(number, last.integer(0)), how));
+  }
+
   void cache_state(const Entry& entry) {
     if (std::holds_alternative<JobResumed>(entry.event.body)) write_state("running", "", entry.event.at);
     for (const auto& decision : entry.decisions)

@@ -58,6 +58,8 @@ constexpr std::array kMigrations{
          run INTEGER NOT NULL REFERENCES run(number) ON DELETE CASCADE, job INTEGER NOT NULL, name TEXT NOT NULL,
          state TEXT NOT NULL, row TEXT NOT NULL, whole TEXT NOT NULL, PRIMARY KEY(run, job));
        CREATE INDEX archived_by_name ON archived(run, name, job);)",
+    // Of the entry, its run and its number (journal.cpp); none: it was written before there were any.
+    "ALTER TABLE journal ADD COLUMN checksum INTEGER",
 };
 
 [[noreturn]] void cannot_be_made(const fs::path& folder, int error) {
@@ -156,7 +158,7 @@ std::optional<RunLock> RunLock::take(const fs::path& run_folder) {
 }
 
 std::optional<int> RunLock::owner(const fs::path& run_folder) {
-  const int descriptor = ::open((run_folder / "lock").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  const int descriptor = ::open((run_folder / "lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) return std::nullopt;
   std::optional<int> pid;
   // Asks without taking: a look must never be in the way of a resume.
@@ -193,6 +195,11 @@ void Store::migrate() {
   };
   const auto newest = static_cast<std::int64_t>(kMigrations.size());
   if (version_of() == newest) return;
+  if (database_.read_only() && version_of() < newest)
+    throw UserError(fmt::format(
+        "{}: an earlier Tandem wrote this store, and it cannot be brought up to date where it may not be "
+        "written; copy the folder to where you may write and use the copy with --store",
+        (folder_ / "tandem.db").string()));
   Transaction transaction(database_);
   const auto version = version_of();  // again, now that nobody else can change it
   if (version > newest)
@@ -293,6 +300,13 @@ std::unique_ptr<control::Journal> Store::journal(const std::string& run) {
   query.bind(1, run);
   if (!query.step()) throw UserError("there is no run '" + run + "'");
   return make_journal(folder_ / "tandem.db", query.integer(0), stop_);
+}
+
+std::int64_t Store::without_checksum(const std::string& run) {
+  auto query = database_.prepare(
+      "SELECT count(*) FROM journal WHERE run = (SELECT number FROM run WHERE id = ?) AND checksum IS NULL");
+  query.bind(1, run).step();
+  return query.integer(0);
 }
 
 std::vector<KnownWorkload> Store::knowledge(const std::string& machine, std::int64_t most) {

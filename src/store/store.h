@@ -100,6 +100,8 @@ class Store {
   RunInfo find(const std::string& written);
   std::filesystem::path run_folder(const std::string& id) const { return folder_ / "runs" / id; }
   std::unique_ptr<control::Journal> journal(const std::string& run);
+  // Entries of its journal in which damage may go unseen: an earlier Tandem wrote them.
+  std::int64_t without_checksum(const std::string& run);
 
   // The ground truth: what tuning jobs learned on machines of this type (empty: on all), oldest first, the
   // newest `most`. Jobs add to it by their Learn decisions, in the transaction of the journal entry.

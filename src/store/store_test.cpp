@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <functional>
 
 #include "base/error.h"
 #include "platform/temporary.h"
@@ -268,6 +270,60 @@ TEST_F(StoreTest, ADamagedEntryIsNamed) {
   }
 }
 
+// Every bit of an entry, one after the other; and an entry that stands in another's place.
+TEST_F(StoreTest, AFlippedBitIsFoundAndToldWithWhatIsLost) {
+  auto store = open();
+  const auto id = store.create_run("train", "a", "{}", Seconds{1}).id;
+  store.journal(id)->append(some_entries());
+  EXPECT_EQ(store.without_checksum(id), 0);
+  Database database(file());
+  auto query = database.prepare("SELECT hex(body) FROM journal WHERE number = 2");
+  ASSERT_TRUE(query.step());
+  const auto good = query.text(0);
+  query.reset();
+  const auto put = [&](const std::string& hex) {
+    database.execute("UPDATE journal SET body = x'" + hex + "' WHERE number = 2");
+  };
+  for (std::size_t bit = 0; bit < 4 * good.size(); ++bit) {
+    const std::string digits = "0123456789ABCDEF";
+    auto bad = good;
+    bad[bit / 4] = digits[digits.find(good[bit / 4]) ^ (1U << bit % 4)];
+    put(bad);
+    try {
+      all_of(*store.journal(id));
+      FAIL() << "bit " << bit;
+    } catch (const SystemError& e) {
+      const std::string told = e.what();
+      for (const char* part : {"entry 2 of 3", "checksum", "the 1 after it are lost", id.c_str(), "tandem rm"})
+        ASSERT_NE(told.find(part), std::string::npos) << told;
+    }
+  }
+  put(good);
+  EXPECT_EQ(all_of(*store.journal(id)), some_entries());
+  database.execute(
+      "UPDATE journal SET (body, checksum) = (SELECT body, checksum FROM journal WHERE number = 1) "
+      "WHERE number = 2");
+  EXPECT_THROW(all_of(*store.journal(id)), SystemError) << "entry 1, in the place of entry 2";
+}
+
+// As a store of version 4 has them.
+TEST_F(StoreTest, EntriesFromBeforeChecksumsAreReadAndCounted) {
+  std::string id;
+  {
+    auto store = open();
+    id = store.create_run("train", "a", "{}", Seconds{1}).id;
+    store.journal(id)->append(some_entries());
+  }
+  Database(file()).execute("ALTER TABLE journal DROP COLUMN checksum; PRAGMA user_version=4");
+  auto store = open();
+  EXPECT_EQ(all_of(*store.journal(id)), some_entries());
+  EXPECT_EQ(store.without_checksum(id), 3);
+  const std::vector<Entry> more{{4, {Seconds{9}, Woke{0}}, {}}};
+  store.journal(id)->append(more);
+  EXPECT_EQ(store.without_checksum(id), 3);
+  EXPECT_EQ(all_of(*store.journal(id)).size(), 4U);
+}
+
 TEST_F(StoreTest, AFullDiskLosesNothingThatWasThere) {
   auto store = open();
   const auto id = store.create_run("train", "a", "{}", Seconds{1}).id;
@@ -286,6 +342,59 @@ TEST_F(StoreTest, AFullDiskLosesNothingThatWasThere) {
   EXPECT_EQ(all_of(*store.journal(id)).size(), 1u);
   store.journal(id)->append(std::span(entries).subspan(1));
   EXPECT_EQ(all_of(*store.journal(id)).size(), 3u);
+}
+
+// What `child` says in a process of a user who may write nothing here.
+std::string as_nobody(const std::function<std::string()>& child) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    std::string said = "no user nobody";
+    if (::setgid(65534) == 0 && ::setuid(65534) == 0) try {
+        said = child();
+      } catch (const std::exception& e) {
+        said = e.what();
+      }
+    [[maybe_unused]] const auto told = ::write(ends[1], said.data(), said.size());
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string out(4096, '\0');
+  out.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(ends[0], out.data(), out.size()))));
+  ::close(ends[0]);
+  ::waitpid(pid, nullptr, 0);
+  return out;
+}
+
+TEST_F(StoreTest, WhoMayNotWriteCanReadAndIsToldWhenWriting) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const auto there = folder_.path() / "a store?";
+  ::chmod(folder_.path().c_str(), 0755);
+  std::string id;
+  auto store = std::make_optional<Store>(there);
+  id = store->create_run("train", "a", "{}", Seconds{1}).id;
+  store->journal(id)->append(some_entries());
+  const auto may_be_read = [&] {
+    for (const auto& each : std::filesystem::recursive_directory_iterator(there))
+      ::chmod(each.path().c_str(), each.is_directory() ? 0555 : 0444);
+    ::chmod(there.c_str(), 0555);
+  };
+  const auto read = [&] {
+    Store mine(there);
+    return mine.find("last").name + " " + std::to_string(all_of(*mine.journal(id)).size());
+  };
+  may_be_read();
+  EXPECT_EQ(as_nobody(read), "a 3") << "while it is in use";
+  store.reset();
+  may_be_read();
+  EXPECT_FALSE(std::filesystem::exists(there / "tandem.db-wal"));
+  EXPECT_EQ(as_nobody(read), "a 3");
+  const auto told = as_nobody([&] {
+    Store(there).journal(id)->append(std::vector<Entry>{{4, {Seconds{9}, Woke{0}}, {}}});
+    return std::string("written");
+  });
+  EXPECT_NE(told.find("cannot be written"), std::string::npos) << told;
 }
 
 // Two processes on one store: neither damages it nor the other's journal.
@@ -383,7 +492,7 @@ TEST_F(StoreTest, AStoreOfTheFirstVersionIsBroughtUpToDate) {
     Database database(file());
     database.execute(
         "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
-    database.execute("DROP TABLE knowledge");
+    database.execute("DROP TABLE knowledge; ALTER TABLE journal DROP COLUMN checksum");
     database.execute("PRAGMA user_version=1");
   }
   auto store = open();
@@ -402,7 +511,7 @@ TEST_F(StoreTest, AStoreOfTheSecondVersionLearnsToKeepPastRuns) {
     Database database(file());
     database.execute(
         "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
-    database.execute("PRAGMA user_version=2");
+    database.execute("ALTER TABLE journal DROP COLUMN checksum; PRAGMA user_version=2");
   }
   auto store = open();
   ASSERT_EQ(store.unfolded().size(), 1U);  // runs from before are folded too

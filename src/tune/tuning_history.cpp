@@ -1,4 +1,7 @@
 // The half of Tuning that takes history as it was.
+#include <stdexcept>
+
+#include "event/consistency.h"
 #include "tune/goals.h"
 #include "tune/tuning.h"
 
@@ -22,6 +25,16 @@ std::optional<search::Verdict> verdict_in(std::span<const Decision> decisions, T
     if (is_about(std::get_if<Release>(&decision.body))) return search::Verdict::stop;
   }
   return std::nullopt;
+}
+
+// A damaged journal may name brackets and rungs that the search does not have.
+template <class Tell>
+void tell_history(const Tell& tell) {
+  try {
+    tell();
+  } catch (const std::out_of_range&) {
+    throw Contradiction("it speaks of a trial that the search has no place for");
+  }
 }
 
 }  // namespace
@@ -58,8 +71,12 @@ void Tuning::remember_epoch(const View& view, const EpochEnded& e, std::span<con
   const auto values =
       goal_values(job_.objective, task, task.epochs.size() - 1, price_of_time(view, job(view)));
   if (!values || e.epoch <= trial->told) return;
+  if (trial->state != State::running || e.epoch <= task.trial->clone_epoch)
+    throw Contradiction("it judges an epoch of a trial that was not to run it");
   note_success(*trial, e.epoch, *values);
-  searcher_->told(trial->ask.trial, e.epoch, losses(job_, *values, task, task.epochs.size() - 1), *verdict);
+  tell_history([&] {
+    searcher_->told(trial->ask.trial, e.epoch, losses(job_, *values, task, task.epochs.size() - 1), *verdict);
+  });
   if (*verdict == search::Verdict::hold) trial->state = State::held;
   if (*verdict == search::Verdict::stop) trial->state = State::over;
 }
@@ -89,9 +106,14 @@ void Tuning::remember_request(const Request& request) {
   trial->ask.bracket = request.trial->bracket;
   trial->ask.rung = request.trial->rung;
   trial->ask.clone_from.reset();
-  if (request.trial->clone_from) trial->ask.clone_from = trial_of(*request.trial->clone_from)->ask.trial;
+  if (request.trial->clone_from) {
+    const Trial* from = trial_of(*request.trial->clone_from);
+    if (!from) throw Contradiction("it begins from a task that is no trial of the job");
+    trial->ask.clone_from = from->ask.trial;
+  }
   trial->state = State::running;
-  searcher_->asked(trial->ask);
+  if (trial->ask.until < 1) throw Contradiction("it asks for a trial of no epochs");
+  tell_history([&] { searcher_->asked(trial->ask); });
 }
 
 void Tuning::remember_release(const Release& release) {

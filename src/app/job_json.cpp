@@ -88,6 +88,8 @@ json job_json(const View& view, const JobView& job) {
            {"kind", spec::kind_of(job.spec)},
            {"state", state},
            {"reason", job.reason},
+           {"owner", job.owner.user < 0 ? json(nullptr)
+                                        : json{{"user", job.owner.user}, {"name", job.owner.name}}},
            {"priority", job.base().place.priority},
            {"submitted", job.submitted_at.value},
            {"resources", to_json(job.base().system)},
@@ -110,6 +112,18 @@ json job_json(const View& view, const JobView& job) {
     if (task->started_at.value > 0) out["started"] = task->started_at.value;
   }
   return out;
+}
+
+json anonymous_row(json row) {
+  static const std::set<std::string> kShown{"job",  "state",    "priority", "submitted", "resources", "node", "nodes",
+                                            "gpus", "on_nodes", "started",  "ended",     "archived"};
+  for (auto& [key, value] : row.items()) {
+    if (kShown.contains(key)) continue;
+    if (value.is_string()) value = "";
+    else if (value.is_number()) value = 0;
+    else value = nullptr;
+  }
+  return row;
 }
 
 json whole_job_json(const View& view, const JobView& job) {

@@ -19,6 +19,7 @@
 #include "platform/cpufreq.h"
 #include "platform/descriptor.h"
 #include "platform/probe.h"
+#include "platform/sandbox.h"
 #include "platform/topology.h"
 
 namespace tandem::cli {
@@ -120,6 +121,7 @@ int doctor(const DoctorOptions& options) {
   add(measure::probe(sensor_options({})));
   nlohmann::json gpus;
   add(examine_gpus(gpus));
+  add(platform::Sandbox::probe());
   add(programs(store));
 
   auto rows = nlohmann::json::array();

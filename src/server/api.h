@@ -26,6 +26,7 @@
 
 #include "base/catalogue.h"
 #include "control/loop.h"
+#include "platform/credentials.h"
 #include "runtime/local/machine_gpus.h"
 #include "server/http/log.h"
 #include "server/http/router.h"
@@ -47,6 +48,10 @@ struct ApiParts {
   Log& log;
   std::function<void()> publish;      // what was changed, for readers
   const std::atomic<bool>& stopping;  // ends what takes long
+  unsigned user;                      // the server's own
+  // Makes what is needed for jobs of another user, or says why it cannot be (UserError); none: all run as the
+  // server's.
+  std::function<void(const platform::Credentials&)> take_in;
 };
 
 void add_changes(Router&, const ApiParts&);

@@ -60,7 +60,8 @@ int write_text(const char* file, const char* text, std::size_t size) {
 
 // What is there already is fine; what cannot be made shows in the mount.
 void make_folders(const std::vector<std::string>& folders) {
-  for (const auto& folder : folders) ::mkdir(folder.c_str(), 0755);
+  for (const auto& folder : folders)
+    if (::mkdir(folder.c_str(), 0755) == 0) ::chmod(folder.c_str(), 0755);  // whatever the umask is
 }
 
 // "/proc/self/fd/12", without a call that may allocate.

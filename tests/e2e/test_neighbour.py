@@ -12,7 +12,7 @@ import subprocess
 import time
 import unittest
 
-from e2e.harness import BIN, ROOT, TANDEM
+from e2e.harness import TANDEM
 from e2e.serving import OverUnixSocket, ServerCase
 
 ANA, BEN = 61001, 61002
@@ -35,6 +35,9 @@ class Neighbours(ServerCase):
         self.folder.chmod(0o755)
         self.homes = {}
         for user in (ANA, BEN):
+            runtime = pathlib.Path("/tmp") / f"tandem-{user}"  # nobody else has these numbers
+            shutil.rmtree(runtime, ignore_errors=True)
+            self.addCleanup(shutil.rmtree, runtime, ignore_errors=True)
             home = self.folder / f"home-{user}"
             home.mkdir(mode=0o700)
             os.chown(home, user, user)
@@ -220,8 +223,6 @@ class EachForThemselves(Neighbours):
     def test_a_runtime_folder_made_by_the_other_is_not_used(self):
         # Ben was there first: Ana's commands say so, and neither use nor remove what is in it.
         runtime = pathlib.Path("/tmp") / f"tandem-{ANA}"
-        self.assertFalse(runtime.exists(), "left by something else")
-        self.addCleanup(shutil.rmtree, runtime, ignore_errors=True)
         self.run_as(BEN, "sh", "-c", f"mkdir -m 777 {runtime} && mkdir -m 777 {runtime}/queue && echo ben > {runtime}/queue/0 && chmod 666 {runtime}/queue/0")
         done = self.run_as(ANA, TANDEM, "train", self.spec_of(ANA, "short", "true"), code=None)
         self.assertIn(str(runtime), done.stderr)
@@ -235,3 +236,33 @@ class EachForThemselves(Neighbours):
         self.run_as(ANA, TANDEM, "train", self.spec_of(ANA, "short", "true"))
         self.assertLess(time.monotonic() - began, 120)
         self.assertIsNone(train.poll())
+
+
+class Sandboxed(Neighbours):
+    def test_a_sandboxed_job_of_ones_own_reaches_neither_token_nor_server(self):
+        process = self.start_as(ANA, TANDEM, "serve", "--no-port", "--sandbox")
+        self.assertIn("Serving", process.stdout.readline())
+        self.check_sandbox(ANA, process, self.homes[ANA] / "store", [])
+
+    def test_a_sandboxed_job_of_a_user_of_roots_server(self):
+        door = self.folder / "door" / "tandem.sock"
+        server = self.serve("--no-port", "--sandbox", "--open-socket", door)
+        self.check_sandbox(ANA, server, self.store, ["--server", f"unix:{door}"])
+
+    def check_sandbox(self, user, server, store, where):
+        (self.homes[user] / "private").write_text("of the working folder\n")
+        script = (f"cat private; cat {store}/serve-token; ls {store}; touch {store}/x; cat /proc/{server.pid}/root{store}/serve-token; "
+                  f"cat /proc/{server.pid}/environ; kill -9 {server.pid}; echo kept > $TANDEM_FOLDER/kept; touch /tmp/{user}-was-here; ls /tmp; echo over")
+        done = self.run_as(user, TANDEM, "submit", self.spec_of(user, "in-a-box", "sh", "-c", script), "--wait", "--json", "-", *where)
+        job = json.loads(done.stdout)["jobs"][0]
+        self.assertEqual(job["state"], "finished", job)
+        printed = self.run_as(user, TANDEM, "output", str(job["job"]), *where).stdout
+        self.assertIn("of the working folder", printed)
+        self.assertTrue(printed.endswith("over\n"), printed)
+        self.assertNotIn((store / "serve-token").read_text().strip(), printed)
+        self.assertNotIn("tandem.db", printed)
+        self.assertNotIn("TANDEM_STORE=", printed)
+        self.assertFalse((store / "x").exists())
+        self.assertFalse(pathlib.Path(f"/tmp/{user}-was-here").exists())
+        self.assertEqual(list(store.glob("runs/*/task-0/kept"))[0].read_text(), "kept\n")
+        self.assertIsNone(server.poll())

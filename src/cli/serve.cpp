@@ -126,7 +126,9 @@ void add_serve(CLI::App& app, Action& action) {
       "  tandem serve --world sim --nodes heats --time-factor 60        a simulated cluster, a minute a "
       "second\n"
       "  tandem serve --world slurm --partition gpu --time 2h    a Slurm cluster, as its user\n"
-      "  curl http://127.0.0.1:8470/metrics                      for Prometheus");
+      "  sudo tandem serve --store /var/lib/tandem --open-socket /run/tandem.sock   jobs of all users, as them\n"
+      "  curl -H \"Authorization: Bearer $(cat TOKEN)\" http://127.0.0.1:8470/metrics    for Prometheus\n\n"
+      "Who may do what: tandem token --help, docs/security.md");
   auto& setup = options->daemon;
   options->store.add_to(*command);
   options->data.add_to(*command);

@@ -15,7 +15,8 @@
 //   GET    /v1/nodes, /v1/status
 //   GET    /metrics                Prometheus' text format
 //
-// {job} is a number, or the name of the newest job called so. What changes something runs on the loop's
+// Who may ask is access.h's; of jobs that are another user's only operators see more than a row without names
+// (ownership.h). {job} is a number, or the name of the newest job called so. What changes something runs on the loop's
 // thread and is published before it is answered; what only reads does not (read_api.h).
 #pragma once
 

@@ -115,13 +115,12 @@ json job_json(const View& view, const JobView& job) {
 }
 
 json anonymous_row(json row) {
-  static const std::set<std::string> kShown{"job",  "state",    "priority", "submitted", "resources", "node", "nodes",
-                                            "gpus", "on_nodes", "started",  "ended",     "archived"};
+  static const std::set<std::string> kShown{"job",  "state",    "priority", "submitted",
+                                            "node", "nodes",    "gpus",     "resources",
+                                            "ended", "on_nodes", "started",  "archived"};
   for (auto& [key, value] : row.items()) {
     if (kShown.contains(key)) continue;
-    if (value.is_string()) value = "";
-    else if (value.is_number()) value = 0;
-    else value = nullptr;
+    value = value.is_string() ? json("") : value.is_number() ? json(0) : json(nullptr);
   }
   return row;
 }

@@ -35,8 +35,8 @@ struct ServeOptions {
 void refuse_beyond_loopback(const server::Address& address) {
   if (address.is_unix() || server::socket_address(address).is_loopback()) return;
   throw UserError(fmt::format(
-      "--listen {}: tokens and jobs would pass the network in the clear, where others can read and change them; "
-      "listen on 127.0.0.1 and reach it by `ssh -L {}:127.0.0.1:{} THIS-MACHINE`, or use the Unix socket",
+      "--listen {}: tokens and jobs would pass the network in the clear, where others can read and change "
+      "them; listen on 127.0.0.1 and reach it by `ssh -L {}:127.0.0.1:{} THIS-MACHINE`, or use the Unix socket",
       server::text(address), address.port, address.port));
 }
 
@@ -59,8 +59,9 @@ int serve(ServeOptions& options) {
   if (!options.no_port) setup.listen = server::parse_address(options.listen);
   if (setup.listen) refuse_beyond_loopback(*setup.listen);
   if (!setup.open_socket.empty() && ::geteuid() != 0)
-    throw UserError("--open-socket takes jobs of all users and runs each as its user, which only root can; without "
-                    "root, give others a token (`tandem token create`): their jobs run as you");
+    throw UserError(
+        "--open-socket takes jobs of all users and runs each as its user, which only root can; without "
+        "root, give others a token (`tandem token create`): their jobs run as you");
   auto& separation = setup.world.here.separation;
   separation.umask = ::umask(077);
   if (options.sandbox) {
@@ -126,7 +127,7 @@ void add_serve(CLI::App& app, Action& action) {
       "  tandem serve --world sim --nodes heats --time-factor 60        a simulated cluster, a minute a "
       "second\n"
       "  tandem serve --world slurm --partition gpu --time 2h    a Slurm cluster, as its user\n"
-      "  sudo tandem serve --store /var/lib/tandem --open-socket /run/tandem.sock   jobs of all users, as them\n"
+      "  sudo tandem serve --store /var/lib/tandem --open-socket /run/tandem.sock  all users' jobs, as them\n"
       "  curl -H \"Authorization: Bearer $(cat TOKEN)\" http://127.0.0.1:8470/metrics    for Prometheus\n\n"
       "Who may do what: tandem token --help, docs/security.md");
   auto& setup = options->daemon;

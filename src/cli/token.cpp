@@ -54,7 +54,8 @@ int create(const TokenOptions& options) {
   const auto token = server::create_token(server::tokens_folder(store), record);
   tell_audit(store, fmt::format("create {} token", options.role), record);
   if (::isatty(STDERR_FILENO))
-    std::cerr << "This token is shown once. Keep it in a file only its user can read (mode 0600), for --token FILE:\n";
+    std::cerr << "This token is shown once. Keep it in a file only its user can read (mode 0600), for "
+                 "--token FILE:\n";
   std::cout << token.reveal() << "\n";
   return kDone;
 }
@@ -73,8 +74,9 @@ int list(const TokenOptions& options) {
   }
   options.json.write({{"tokens", tokens}});
   if (!options.json.alone())
-    std::cout << (rows.size() == 1 ? "There are no tokens but the server's own; `tandem token create` makes one.\n"
-                                   : columns(rows));
+    std::cout << (rows.size() == 1
+                      ? "There are no tokens but the server's own; `tandem token create` makes one.\n"
+                      : columns(rows));
   return kDone;
 }
 
@@ -92,10 +94,10 @@ void add_token(CLI::App& app, Action& action) {
   auto options = std::make_shared<TokenOptions>();
   CLI::App* command =
       add_command(app, "token", "Give others access to a server of this store, and take it back",
-                  "  tandem token create --role view --name prometheus        sees the queue and /metrics\n"
-                  "  tandem token create --role submit --name ana --user ana  queues jobs, and sees and ends its own\n"
+                  "  tandem token create --role view --name prometheus          the queue and /metrics\n"
+                  "  tandem token create --role submit --name ana --user ana    queues and ends her own jobs\n"
                   "  tandem token list\n"
-                  "  tandem token revoke ana                                  at once, for running servers too\n\n"
+                  "  tandem token revoke ana                                    at once\n\n"
                   "Used with --token FILE, or as `Authorization: Bearer TOKEN` (docs/security.md).");
   command->require_subcommand(1);
   const auto add = [&](const char* name, const char* what, int (*run)(const TokenOptions&)) {

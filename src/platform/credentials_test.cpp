@@ -28,7 +28,8 @@ TEST(Credentials, AUserTheMachineDoesNotKnowIsAloneInItsGroup) {
 }
 
 TEST(Credentials, SecretsAreKnownByTheirNames) {
-  for (const char* secret : {"GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "SSH_AUTH_SOCK", "API_KEY", "token"})
+  for (const char* secret :
+       {"GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "SSH_AUTH_SOCK", "API_KEY", "token"})
     EXPECT_TRUE(looks_secret(secret)) << secret;
   for (const char* plain : {"PATH", "HOME", "KEYBOARD", "TOKENIZERS_PARALLELISM", "MONKEY", "TANDEM_HYPER"})
     EXPECT_FALSE(looks_secret(plain)) << plain;

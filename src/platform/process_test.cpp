@@ -193,8 +193,8 @@ TEST_F(ProcessTest, ASandboxHidesTheStoreAndTmpAndOtherProcesses) {
   const auto outside = std::filesystem::temp_directory_path() / ("sandbox-test-" + std::to_string(::getpid()));
   std::ofstream(outside) << "another's";
   const auto script =
-      "cat " + (store / "serve-token").string() + "; cat " + outside.string() + "; cat checkpoint; echo more > " +
-      (own / "made").string() + "; touch " + (store / "x").string() + " " + (store / "runs/r/x").string() +
+      "cat " + (store / "serve-token").string() + "; cat " + outside.string() +
+      "; cat checkpoint; echo more > " + (own / "made").string() + "; touch " + (store / "x").string() + " " + (store / "runs/r/x").string() +
       "; touch /tmp/own && ls /tmp; cat /proc/" + std::to_string(::getpid()) + "/root" +
       (store / "serve-token").string() + "; grep NoNewPrivs /proc/self/status; umount " + store.string();
   auto launched = shell(script);

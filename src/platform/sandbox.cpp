@@ -108,9 +108,10 @@ Sandbox::Sandbox(fs::path hidden, fs::path own, std::vector<fs::path> kept) {
   folders_of_hidden_ = folders_down_to(hidden);
   folders_of_own_ = folders_down_to(own);
   for (const auto& one : kept) {
-    const auto path = one.empty() ? fs::path() : fs::weakly_canonical(one);
+    std::error_code none;  // a folder that is not there is told of when it is entered
+    const auto path = fs::canonical(one, none);
     for (const fs::path above : kPrivate)
-      if (path != above && inside(path, above) && kept_.size() < kMostKept) {
+      if (!none && path != above && inside(path, above) && kept_.size() < kMostKept) {
         kept_.push_back(path.string());
         folders_of_kept_.push_back(folders_down_to(path));
       }
@@ -174,8 +175,8 @@ std::vector<Probe> Sandbox::probe() {
   return {{"sandbox", "no-new-privs", true, "no set-user-id program gives a job more rights"},
           {"sandbox", "mounts", mounts == 0,
            mounts == 0 ? "a job of `serve --sandbox` has its own /tmp, and of the store its own folder alone"
-                       : fmt::format("no mount namespace can be made ({}): `serve --sandbox` is refused; run the "
-                                     "server as root, or allow user namespaces",
+                       : fmt::format("no mount namespace can be made ({}): `serve --sandbox` is refused; run "
+                                     "the server as root, or allow user namespaces",
                                      std::strerror(mounts))},
           {"sandbox", "Landlock", version >= 1,
            version >= kSignalsScoped ? "jobs see into no other process, and signal none"

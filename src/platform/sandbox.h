@@ -4,7 +4,8 @@
 //   no-new-privileges  no set-user-id program gives it more rights
 //   mount namespace    the store is empty for it but for its own task folder; /tmp and /var/tmp are its own,
 //                      empty but for its working folder
-//   Landlock           it sees into no process but its own (/proc/PID/root, ptrace) and, from Linux 6.12 on, signals none
+//   Landlock           it sees into no process but its own (/proc/PID/root, ptrace) and, from Linux 6.12 on,
+//                      signals none
 //
 // Applied between fork and exec: enter() makes system calls alone; everything it needs is prepared before.
 #pragma once
@@ -20,8 +21,8 @@ namespace tandem::platform {
 
 class Sandbox {
  public:
-  // `hidden`: the store. `own`: the task's folder, which it may write. `kept`: folders that stay where they are even
-  // in /tmp: the working folder, and where Tandem's programs are.
+  // `hidden`: the store. `own`: the task's folder, which it may write. `kept`: folders that stay where they are
+  // even in /tmp: the working folder, where data is and where Tandem's programs are.
   Sandbox(std::filesystem::path hidden, std::filesystem::path own, std::vector<std::filesystem::path> kept);
 
   // In the child, as the user the parent is. 0, or the errno of what failed: nothing may be run then.

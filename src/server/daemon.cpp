@@ -226,8 +226,9 @@ class Daemon::Impl {
     if (hosted_.world->capabilities().here)
       return [store, folder](const platform::Credentials& user) { open_way(store, folder, user); };
     return [this](const platform::Credentials& user) {
-      throw UserError(fmt::format("jobs in the world {} would run as root, not as user {}; run a server as that user",
-                                  options_.world.world, user.name));
+      throw UserError(
+          fmt::format("jobs in the world {} would run as root, not as user {}; run a server as that user",
+                      options_.world.world, user.name));
     };
   }
 
@@ -241,9 +242,10 @@ class Daemon::Impl {
     options.wake = hosted_.interrupt;
     options.readers = kReaders;
     Router router;
-    add_changes(router, {*loop_, store, run_.id, options_.world.world, hosted_.world->capabilities(),
-                         hosted_.gpus.get(), options_.catalogue, log_, [this] { publish(); }, stopping_, ::geteuid(),
-                         taking_in(store.folder(), folder)});
+    add_changes(router,
+                {*loop_, store, run_.id, options_.world.world, hosted_.world->capabilities(), hosted_.gpus.get(),
+                 options_.catalogue, log_, [this] { publish(); }, stopping_, ::geteuid(),
+                 taking_in(store.folder(), folder)});
     add_reads(router, {published_, store.folder(), run_, options_.world.world, options_.policy, folder,
                        metrics_, wall(), *keeper_, stopping_, ::geteuid(), options_.open_metrics});
     Tokens tokens(Token::load_or_create(token_file(store)), tokens_folder(store));

@@ -31,7 +31,7 @@ struct DaemonOptions {
   std::string policy = "heats:H=0.5";
   std::uint64_t seed = 1;
   std::optional<Address> listen{};  // TCP; none: the Unix socket alone
-  std::filesystem::path open_socket{};  // for all users of this machine, whose jobs then run as them; root alone
+  std::filesystem::path open_socket{};  // for all users of this machine, whose jobs run as them; root alone
   bool open_metrics = false;  // /metrics needs no token
   app::WorldSetup world{};
   Catalogue catalogue{};

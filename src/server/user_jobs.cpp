@@ -41,9 +41,10 @@ void open_way(const fs::path& store, const fs::path& run_folder, const platform:
     if (::chmod(folder.c_str(), kPass) != 0) throw_errno("letting users through " + folder.string());
   }
   if (!platform::may_enter(user, run_folder.string()))
-    throw UserError(fmt::format("jobs of user {} cannot run here: they may not enter the server's store {}; start the "
-                                "server with --store in a folder that users can pass, such as /var/lib/tandem",
-                                user.name, store.string()));
+    throw UserError(
+        fmt::format("jobs of user {} cannot run here: they may not enter the server's store {}; start the server "
+                    "with --store in a folder that users can pass, such as /var/lib/tandem",
+                    user.name, store.string()));
 }
 
 }  // namespace tandem::server

@@ -76,7 +76,7 @@ class OneServerOfRoot(Neighbours):
         super().setUp()
         self.door = self.folder / "door" / "tandem.sock"
         self.environment.update(ROOTS_SECRET="hunter2", ROOTS_SETTING="harmless")
-        self.serve("--nodes", self.nodes, "--listen", "127.0.0.1:0", "--open-socket", self.door)
+        self.serving = self.serve("--nodes", self.nodes, "--listen", "127.0.0.1:0", "--open-socket", self.door)
 
     def tandem_as(self, user, command, *arguments, code=0):
         return self.run_as(user, TANDEM, command, *arguments, "--server", f"unix:{self.door}", code=code)
@@ -147,6 +147,16 @@ class OneServerOfRoot(Neighbours):
         self.assertEqual(status, 400, answer)
         self.assertIn("may not enter", answer["error"])
 
+    def test_a_store_that_users_cannot_reach_is_told(self):
+        self.serving.terminate()
+        self.serving.wait(60)
+        private = self.folder / "private"
+        private.mkdir(mode=0o700)
+        self.serve("--store", private / "store", "--nodes", self.nodes, "--no-port", "--open-socket", self.door)
+        status, answer = self.ask_as(ANA, "POST", "/v1/jobs", {"spec": self.plain("true"), "folder": str(self.homes[ANA])})
+        self.assertEqual(status, 400, answer)
+        self.assertIn("--store in a folder that users can pass", answer["error"])
+
     def test_a_token_is_for_its_user(self):
         token = self.tandem("token", "create", "--role", "submit", "--name", "ana", "--user", ANA).stdout
         file = self.homes[ANA] / "token"
@@ -168,6 +178,26 @@ class OneServerOfRoot(Neighbours):
             self.assertEqual(one.stdout.readline(), "ready\n")
         job = self.submit_as(ANA, "calm", "true")
         self.assertEqual(self.until_over(job, 60)["state"], "finished")
+
+    def test_a_job_stays_its_owners_when_it_is_archived_and_the_server_starts_again(self):
+        self.serving.terminate()
+        self.serving.wait(60)
+        begin = lambda: self.serve("--nodes", self.nodes, "--no-port", "--open-socket", self.door, "--archive-after", "0s")
+        server = begin()
+        job = self.submit_as(ANA, "private-name", "echo", "private-output")
+        self.until(lambda: self.job(job).get("archived"))
+        for again in (False, True):
+            if again:
+                server.kill()
+                server.wait(60)
+                begin()
+            self.assertEqual(self.job(job)["owner"]["user"], ANA)
+            for what in ("", "/explain", "/output", "/result"):
+                self.assertEqual(self.ask_as(BEN, "GET", f"/v1/jobs/{job}{what}")[0], 403, what)
+                self.assertEqual(self.ask_as(BEN, "GET", f"/v1/jobs/private-name{what}")[0], 404, what)
+                self.assertEqual(self.ask_as(ANA, "GET", f"/v1/jobs/private-name{what}")[0], 200, what)
+            self.assertNotIn("private", json.dumps(self.ask_as(BEN, "GET", "/v1/jobs")[1]))
+            self.assertIn("private", json.dumps(self.ask_as(ANA, "GET", "/v1/jobs")[1]))
 
     def pid_of(self, job):
         for entry in pathlib.Path("/proc").iterdir():

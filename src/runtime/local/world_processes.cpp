@@ -105,9 +105,12 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
   launch.as = a.as;
   launch.umask = options_.separation.umask;
   launch.base = runtime::base_environment(options_.separation, a.as);
-  if (const auto& separation = options_.separation; !separation.sandbox.empty())
-    launch.sandbox.emplace(separation.sandbox, task_folder(a.task),
-                           std::vector<std::filesystem::path>{job.program.folder, separation.programs});
+  if (const auto& separation = options_.separation; !separation.sandbox.empty()) {
+    std::vector<std::filesystem::path> kept{job.program.folder, separation.programs};
+    for (const char* name : {"TANDEM_DATA", "TANDEM_CACHE"})
+      if (const char* folder = ::getenv(name)) kept.emplace_back(folder);
+    launch.sandbox.emplace(separation.sandbox, task_folder(a.task), std::move(kept));
+  }
   launch.environment = runtime::environment_for(a.talk, launch.base);
   launch.environment.merge(gpu_environment(a));
   auto& all_cpus = launch.environment["TANDEM_CPUS"];

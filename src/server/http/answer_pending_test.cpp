@@ -45,7 +45,8 @@ TEST(AnswerPending, ReadersAnswerWhileTheOwnerIsBusyAndChangesWaitForIt) {
   Rig rig({}, [&](ServerOptions& options, Router& routes) {
     options.wake = owner.wake();
     options.readers = 2;
-    routes.add("GET", "/v1/read", Need::nothing, [](const Request&) { return json_response({{"read", true}}); });
+    routes.add("GET", "/v1/read", Need::nothing,
+               [](const Request&) { return json_response({{"read", true}}); });
     routes.add("GET", "/v1/changed", Need::change, [](const Request&) {
       return json_response({{"done", 1}});
     });

@@ -36,7 +36,8 @@ void Audit::open() {
   if (!out_) throw_errno("opening the audit log " + file_.string());
   if (::fstat(out_.get(), &about) != 0) throw_errno("looking at " + file_.string());
   if (!S_ISREG(about.st_mode) || about.st_uid != ::geteuid() || (about.st_mode & 077) != 0)
-    throw UserError("the audit log " + file_.string() + " is not a file of yours that others cannot read; move it away");
+    throw UserError("the audit log " + file_.string() +
+                    " is not a file of yours that others cannot read; move it away");
 }
 
 // A server and `tandem token` may both write: whoever finds the file too long moves it, the other sees that.

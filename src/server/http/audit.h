@@ -1,8 +1,8 @@
 // Who changed what, and who was refused: one JSON object a line in a private file (mode 0600), for people and
 // programs that look after a server. Nothing secret is in it: no token, no body, no query of an address.
 //
-//   {"at": "2026-11-18T07:00:00.123Z", "who": "user 1001", "user": 1001, "over": "unix", "what": "POST /v1/jobs",
-//    "made": "/v1/jobs/7", "outcome": "done", "status": 201}
+//   {"at": "2026-11-18T07:00:00.123Z", "who": "user 1001", "user": 1001, "over": "unix",
+//    "what": "POST /v1/jobs", "made": "/v1/jobs/7", "outcome": "done", "status": 201}
 //
 // At `most` bytes it begins anew; the four files before are kept (FILE.1 the newest). Refusals could be made to
 // push everything else out, so of those a minute has 100 lines; `unwritten` of the next line counts the others.

@@ -98,8 +98,9 @@ class HttpServer::Impl {
 
 HttpServer::Impl::Impl(ServerOptions options, Router router, Tokens tokens, Log& log, Metrics& metrics)
     : log_(log),
-      service_(std::move(router), std::move(tokens), {options.limits, options.host_names, {::geteuid(), options.others}, options.audit},
-               log, metrics),
+      service_(std::move(router), std::move(tokens),
+               {options.limits, options.host_names, {::geteuid(), options.others}, options.audit}, log,
+               metrics),
       hub_(service_, possible(options.limits, log)) {
   hub_.wake = std::move(options.wake);
   hub_.has_readers = options.readers > 0;

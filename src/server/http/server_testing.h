@@ -180,7 +180,8 @@ class Rig {
  private:
   Router router() {
     Router routes;
-    routes.add("GET", "/v1/ping", Need::nothing, [](const Request&) { return json_response({{"pong", true}}); });
+    routes.add("GET", "/v1/ping", Need::nothing,
+               [](const Request&) { return json_response({{"pong", true}}); });
     routes.add("POST", "/v1/echo", Need::change, [this](const Request& request) {
       ++changes;
       return Response{201, request.body, "text/plain"};

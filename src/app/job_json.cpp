@@ -89,6 +89,8 @@ json job_json(const View& view, const JobView& job) {
            {"kind", spec::kind_of(job.spec)},
            {"state", state},
            {"reason", job.reason},
+           {"owner", job.owner.user < 0 ? json(nullptr)
+                                        : json{{"user", job.owner.user}, {"name", job.owner.name}}},
            {"priority", job.base().place.priority},
            {"submitted", job.submitted_at.value},
            {"resources", to_json(job.base().system)},
@@ -111,6 +113,17 @@ json job_json(const View& view, const JobView& job) {
     if (task->started_at.value > 0) out["started"] = task->started_at.value;
   }
   return out;
+}
+
+json anonymous_row(json row) {
+  static const std::set<std::string> kShown{"job",  "state",    "priority", "submitted",
+                                            "node", "nodes",    "gpus",     "resources",
+                                            "ended", "on_nodes", "started",  "archived"};
+  for (auto& [key, value] : row.items()) {
+    if (kShown.contains(key)) continue;
+    value = value.is_string() ? json("") : value.is_number() ? json(0) : json(nullptr);
+  }
+  return row;
 }
 
 json whole_job_json(const View& view, const JobView& job) {

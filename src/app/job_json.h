@@ -14,7 +14,9 @@ std::string state_of(const View&, const JobView&);
 
 // One row of `tandem queue`.
 nlohmann::json job_json(const View&, const JobView&);
-// The same with its spec, attempts and epochs.
+// What everybody may see of such a row: state, size and times; what it is, and whose, is left empty.
+nlohmann::json anonymous_row(nlohmann::json row);
+// The same as job_json with its spec, attempts and epochs.
 nlohmann::json whole_job_json(const View&, const JobView&);
 nlohmann::json node_json(const View&, const NodeView&);
 nlohmann::json explanation_json(const place::Explanation&);

@@ -171,6 +171,8 @@ HostedWorld local_world(const WorldSetup& setup) {
   if (!setup.trainer.empty()) options.trainer = setup.trainer;
   options.output_each = setup.here.output_each;
   options.lanes = setup.here.lanes;
+  options.separation = setup.here.separation;
+  options.separation.programs = setup.programs;
   if (!setup.programs.empty()) {  // so that scripts find `tandem tell`
     const char* path = ::getenv("PATH");
     options.environment["PATH"] = (path && *path ? std::string(path) + ":" : "") + setup.programs.string();

@@ -20,6 +20,7 @@
 #include "platform/cpufreq.h"
 #include "platform/descriptor.h"
 #include "platform/probe.h"
+#include "platform/sandbox.h"
 #include "platform/topology.h"
 
 namespace tandem::cli {
@@ -131,6 +132,7 @@ int doctor(const DoctorOptions& options) {
   add(measure::probe(sensor_options({})));
   nlohmann::json gpus;
   add(examine_gpus(gpus));
+  add(platform::Sandbox::probe());
   add(programs(store));
   const auto left = app::reap_leftovers(store);
   add(leftovers(left));

@@ -1,6 +1,8 @@
 // tandem serve: the scheduler as a server
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <iostream>
@@ -10,6 +12,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "platform/machine_lock.h"
+#include "platform/sandbox.h"
 #include "server/daemon.h"
 
 namespace tandem::cli {
@@ -26,8 +29,17 @@ struct ServeOptions {
   DataOption data;
   server::DaemonOptions daemon;
   std::string listen = "127.0.0.1:8470", time, log = "info", archive_after = "7d";
-  bool no_port = false;
+  bool no_port = false, sandbox = false;
 };
+
+// Tokens and jobs would travel in the clear.
+void refuse_beyond_loopback(const server::Address& address) {
+  if (address.is_unix() || server::socket_address(address).is_loopback()) return;
+  throw UserError(fmt::format(
+      "--listen {}: tokens and jobs would pass the network in the clear, where others can read and change "
+      "them; listen on 127.0.0.1 and reach it by `ssh -L {}:127.0.0.1:{} THIS-MACHINE`, or use the Unix socket",
+      server::text(address), address.port, address.port));
+}
 
 // While a server has this machine, `tandem train` and others wait, as for each other.
 std::optional<platform::MachineLock> take_machine(const ServeOptions& options, const std::string& name) {
@@ -46,6 +58,17 @@ int serve(ServeOptions& options) {
   auto store = options.store.open();
   auto& setup = options.daemon;
   if (!options.no_port) setup.listen = server::parse_address(options.listen);
+  if (setup.listen) refuse_beyond_loopback(*setup.listen);
+  if (!setup.open_socket.empty() && ::geteuid() != 0)
+    throw UserError(
+        "--open-socket takes jobs of all users and runs each as its user, which only root can; without "
+        "root, give others a token (`tandem token create`): their jobs run as you");
+  auto& separation = setup.world.here.separation;
+  separation.umask = ::umask(077);
+  if (options.sandbox) {
+    if (const auto missing = platform::Sandbox::missing()) throw UserError("--sandbox: " + *missing);
+    separation.sandbox = store.folder();
+  }
   if (const auto level = server::parse_level(options.log))
     setup.log_from = *level;
   else
@@ -105,7 +128,9 @@ void add_serve(CLI::App& app, Action& action) {
       "  tandem serve --world sim --nodes heats --time-factor 60        a simulated cluster, a minute a "
       "second\n"
       "  tandem serve --world slurm --partition gpu --time 2h    a Slurm cluster, as its user\n"
-      "  curl http://127.0.0.1:8470/metrics                      for Prometheus");
+      "  sudo tandem serve --store /var/lib/tandem --open-socket /run/tandem.sock  all users' jobs, as them\n"
+      "  curl -H \"Authorization: Bearer $(cat TOKEN)\" http://127.0.0.1:8470/metrics    for Prometheus\n\n"
+      "Who may do what: tandem token --help, docs/security.md");
   auto& setup = options->daemon;
   options->store.add_to(*command);
   options->data.add_to(*command);
@@ -132,9 +157,21 @@ void add_serve(CLI::App& app, Action& action) {
           },
           "NAME"))
       ->capture_default_str();
-  command->add_option("--listen", options->listen, "address and port; beyond loopback the token is asked for")
+  command->add_option("--listen", options->listen, "address of this machine and port; a token is asked for")
       ->type_name("ADDRESS:PORT")
       ->capture_default_str();
+  command
+      ->add_option("--open-socket", setup.open_socket,
+                   "root only: a socket for all users of this machine; jobs run as who submits them")
+      ->type_name("FILE");
+  command->add_flag("--sandbox", options->sandbox,
+                    "jobs see of the store their own folder, have their own /tmp and reach no other process "
+                    "(tandem doctor)");
+  command
+      ->add_option("--pass", setup.world.here.separation.pass,
+                   "a variable that jobs get although its name looks like a secret's (HF_TOKEN)")
+      ->type_name("NAME...");
+  command->add_flag("--metrics-open", setup.open_metrics, "/metrics needs no token");
   command->add_flag("--no-port", options->no_port, "the Unix socket alone");
   command
       ->add_option("--time-factor,--pace", setup.world.time_factor, "--world sim: simulated seconds a second")

@@ -19,11 +19,17 @@ void ServerOption::add_to(CLI::App& command) {
   store.add_to(command);
   command.add_option("--server", address, "where it listens, such as 127.0.0.1:8470 (default: its socket)")
       ->type_name("ADDRESS");
+  command
+      .add_option("--token", token, "file with a token, mode 0600 (default over TCP: the store's serve-token)")
+      ->type_name("FILE");
   command.add_option("--name", name, "of the server")->capture_default_str();
 }
 
 ServerClient::ServerClient(const ServerOption& option) : store_(option.store.open()), http_(address(option)) {
-  if (!option.address.empty()) http_.show_token(server::Token::load(server::token_file(store_)));
+  if (!option.token.empty())
+    http_.show_token(server::Token::load(option.token));
+  else if (!address(option).is_unix())
+    http_.show_token(server::Token::load(server::token_file(store_)));
 }
 
 server::Address ServerClient::address(const ServerOption& option) const {

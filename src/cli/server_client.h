@@ -11,7 +11,7 @@ namespace tandem::cli {
 
 struct ServerOption {
   StoreOption store;
-  std::string name = "main", address;
+  std::string name = "main", address, token;
   void add_to(CLI::App&);
 };
 

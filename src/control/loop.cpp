@@ -113,10 +113,10 @@ void Loop::open(const std::string& snapshot) {
   take(ports_.world.reconcile(view()));
 }
 
-JobId Loop::submit(const spec::Job& job, std::optional<KnowledgeArrived> known) {
+JobId Loop::submit(const spec::Job& job, std::optional<KnowledgeArrived> known, Owner owner) {
   const auto id = static_cast<JobId>(view().jobs.size());
   if (known) take({EventBody(*std::move(known))});
-  take({EventBody(JobSubmitted{id, job})});
+  take({EventBody(JobSubmitted{id, job, std::move(owner)})});
   flush();
   return id;
 }

@@ -61,7 +61,7 @@ class Loop {
   // What is known now, to be kept for the next `open`; none: some policy cannot say, so ask again later.
   std::optional<Snapshot> snapshot();
   // Durable when it returns. Before it comes what earlier jobs learned, where that is given.
-  JobId submit(const spec::Job&, std::optional<KnowledgeArrived> = std::nullopt);
+  JobId submit(const spec::Job&, std::optional<KnowledgeArrived> = std::nullopt, Owner = {});
   // One that runs; of others nothing is left to cancel.
   void cancel(JobId, const std::string& reason);
   // Jobs that ended, with nothing running, are forgotten. Durable when it returns.

@@ -38,9 +38,17 @@ enum class Failure {
   could_not_start,  // no such program, no permission
 };
 
+// The user a job belongs to. A number below 0: the user who runs Tandem, as in journals that named none.
+struct Owner {
+  std::int64_t user = -1;
+  std::string name{};
+  bool operator==(const Owner&) const = default;
+};
+
 struct JobSubmitted {
   JobId job = 0;
   spec::Job spec;
+  Owner owner{};
   bool operator==(const JobSubmitted&) const = default;
 };
 

@@ -15,12 +15,14 @@ template <class T>
 concept HasFields = std::is_same_v<T, TrialPart> || std::is_same_v<T, Option> ||
     std::is_same_v<T, Measured> || std::is_same_v<T, KnownWorkload> || std::is_same_v<T, NodeTraits> ||
     std::is_same_v<T, NodeLoad> || std::is_same_v<T, EnergyPart> || std::is_same_v<T, PlacementCandidate> ||
-    std::is_same_v<T, PlacementReason> || std::is_same_v<T, spec::Limits> || std::is_same_v<T, spec::Budget>;
+    std::is_same_v<T, PlacementReason> || std::is_same_v<T, spec::Limits> || std::is_same_v<T, spec::Budget> ||
+    std::is_same_v<T, Owner>;
 
 template <class A, class E>
 void fields(A&& a, E& e) {
   using T = std::remove_const_t<E>;
-  if constexpr (std::is_same_v<T, JobSubmitted>) a("job", e.job)("spec", e.spec);
+  if constexpr (std::is_same_v<T, JobSubmitted>) a("job", e.job)("spec", e.spec)("owner", e.owner);
+  if constexpr (std::is_same_v<T, Owner>) a("user", e.user)("name", e.name);
   if constexpr (std::is_same_v<T, JobCancelled>) a("job", e.job)("reason", e.reason);
   if constexpr (std::is_same_v<T, JobResumed>) a("job", e.job)("limits", e.limits)("budget", e.budget);
   if constexpr (std::is_same_v<T, NodeJoined>)

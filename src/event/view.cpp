@@ -169,6 +169,7 @@ struct Folder {
     auto& job = at_or_next(view.jobs, e.job, "job");
     touch(Touched::What::job, e.job);
     job.spec = e.spec;
+    job.owner = e.owner;
     job.submitted_at = view.now;
   }
   void operator()(const JobCancelled& e) {

@@ -117,6 +117,7 @@ struct TaskView {
 struct JobView {
   JobId id = 0;
   spec::Job spec;
+  Owner owner;
   JobState state = JobState::running;
   std::string reason;
   Seconds submitted_at, finished_at;

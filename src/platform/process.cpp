@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -39,12 +40,15 @@ Prepared prepare(const Launch& launch) {
   Prepared prepared;
   std::map<std::string, std::string> extra = launch.environment;
   extra[kMarkVariable] = launch.mark;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const char* equals = ::strchr(*variable, '=');
-    if (equals && extra.contains(std::string(*variable, static_cast<std::size_t>(equals - *variable))))
-      continue;
-    prepared.envp.push_back(*variable);
-  }
+  const auto take_over = [&](char* variable) {
+    const char* equals = ::strchr(variable, '=');
+    if (!equals || !extra.contains(std::string(variable, static_cast<std::size_t>(equals - variable))))
+      prepared.envp.push_back(variable);
+  };
+  if (launch.base)
+    for (const auto& variable : *launch.base) take_over(const_cast<char*>(variable.c_str()));
+  else
+    for (char** variable = environ; *variable != nullptr; ++variable) take_over(*variable);
   for (const auto& [name, value] : extra) prepared.variables.push_back(name + "=" + value);
   for (auto& variable : prepared.variables) prepared.envp.push_back(variable.data());
   prepared.envp.push_back(nullptr);
@@ -74,11 +78,47 @@ void reset_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+// Dies with its parent. Forgotten whenever the process becomes another user.
+void follow_parent(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);  // it died before the line above
+}
+
+// Groups first: whoever is no longer root may not choose them.
+int become(const Credentials& who) {
+  // Not the library's functions: they would ask threads that are not here after a fork.
+  const bool done = ::syscall(SYS_setgroups, who.groups.size(), who.groups.data()) == 0 &&
+                    ::syscall(SYS_setresgid, who.group, who.group, who.group) == 0 &&
+                    ::syscall(SYS_setresuid, who.user, who.user, who.user) == 0;
+  return done ? 0 : errno;
+}
+
+// What went wrong before the program, for open_gate.
+struct Trouble {
+  int error = 0;
+  Child::Step step{};
+};
+
+// Only returns when the program could not be started.
+Trouble begin(const Launch& launch, const Prepared& prepared, pid_t parent) {
+  if (launch.sandbox)
+    if (const int error = launch.sandbox->enter()) return {error, Child::Step::sandbox};
+  if (launch.as)
+    if (const int error = become(*launch.as)) return {error, Child::Step::user};
+  follow_parent(parent);
+  if (launch.umask) ::umask(*launch.umask);
+  if (launch.sandbox)
+    if (const int error = Sandbox::give_up()) return {error, Child::Step::sandbox};
+  if (!launch.folder.empty() && ::chdir(launch.folder.c_str()) != 0) return {errno, Child::Step::folder};
+  environ = const_cast<char**>(prepared.envp.data());  // its own PATH finds it
+  ::execvp(prepared.argv[0], prepared.argv.data());
+  return {errno, Child::Step::program};
+}
+
 [[noreturn]] void run_child(const Launch& launch, const Prepared& prepared, int gate, int status,
                             pid_t parent) {
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // it died before the line above
+  follow_parent(parent);
   reset_signals();
   if (!launch.cpus.empty()) ::sched_setaffinity(0, sizeof(prepared.cpus), &prepared.cpus);
   if (launch.data_limit > 0) {
@@ -94,10 +134,8 @@ void reset_signals() {
   if (launch.inherited >= 0) ::fcntl(launch.inherited, F_SETFD, 0);
   char byte = 0;
   if (::read(gate, &byte, 1) != 1) ::_exit(127);  // the parent gave up
-  if (launch.folder.empty() || ::chdir(launch.folder.c_str()) == 0)
-    ::execvpe(prepared.argv[0], prepared.argv.data(), prepared.envp.data());
-  const int error = errno;
-  [[maybe_unused]] auto told = ::write(status, &error, sizeof(error));
+  const Trouble trouble = begin(launch, prepared, parent);
+  [[maybe_unused]] auto told = ::write(status, &trouble, sizeof(trouble));
   ::_exit(127);
 }
 
@@ -197,12 +235,14 @@ int open_gate(Child& child) {
   const char byte = 1;
   [[maybe_unused]] auto told = ::write(child.gate.get(), &byte, 1);
   child.gate.reset();
-  int error = 0;
+  Trouble trouble;
   ssize_t got;
-  do got = ::read(child.status.get(), &error, sizeof(error));
+  do got = ::read(child.status.get(), &trouble, sizeof(trouble));
   while (got < 0 && errno == EINTR);
   child.status.reset();
-  return got == sizeof(error) ? error : 0;
+  if (got != sizeof(trouble)) return 0;
+  child.failed = trouble.step;
+  return trouble.error;
 }
 
 std::optional<Ending> look_at_end(const Child& child) {

@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "base/units.h"
+#include "platform/credentials.h"
 #include "platform/descriptor.h"
+#include "platform/sandbox.h"
 
 namespace tandem::platform {
 
@@ -24,7 +26,8 @@ inline constexpr const char* kMarkVariable = "TANDEM_MARK";
 
 struct Launch {
   std::vector<std::string> arguments;              // [0] is looked up in PATH
-  std::map<std::string, std::string> environment;  // added to this process's own
+  std::map<std::string, std::string> environment;  // added to `base`
+  std::optional<std::vector<std::string>> base;    // NAME=VALUE it is added to; none: this process's own
   std::string mark;       // unique: names this attempt in the environment of all its processes
   int inherited = -1;     // a descriptor the program keeps, under the same number
   int output = -1;        // its standard output and error
@@ -33,6 +36,9 @@ struct Launch {
   Bytes data_limit = 0;   // RLIMIT_DATA; 0: none
   std::string folder;     // where it runs; empty: where this process does
   bool kept = false;      // by a keeper (process_tree.h), which ends all it leaves behind
+  std::optional<Credentials> as{};   // the user it runs as; root alone may say so. None: ours
+  std::optional<Sandbox> sandbox{};  // what it is kept from
+  std::optional<mode_t> umask{};     // none: this process's own
 };
 
 struct Child {
@@ -42,12 +48,15 @@ struct Child {
   std::int64_t keeper_started = 0;
   Descriptor pidfd;          // readable once it has ended; of a kept one, and all it left behind
   Descriptor gate;           // closed or written: the program begins
-  Descriptor status;         // errno of a failed exec arrives here
+  Descriptor status;         // what failed before the program began arrives here
+
+  enum class Step { user, sandbox, folder, program };  // becoming the user, ...
+  Step failed{};                                       // after open_gate told of an error
 };
 
 // Throws SystemError when no process can be made.
 Child launch(const Launch&);
-// Lets the program begin. Returns errno of exec when there is no such program, 0 when it runs.
+// Lets the program begin. Returns errno of what failed (Child::failed says what), 0 when it runs.
 int open_gate(Child&);
 
 // How it ended, once `pidfd` says so; nullopt: not yet. It is not reaped: its last numbers stay in /proc.

@@ -152,5 +152,68 @@ TEST_F(ProcessTest, AProcessIsNamedByItsStartTime) {
   EXPECT_EQ(start_time_of(1 << 29), 0);
 }
 
+TEST_F(ProcessTest, RunsAsAnotherUserWithNothingOfOurs) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can start programs as others";
+  ::setenv("PROCESS_TEST_SECRET", "ours", 1);
+  auto launched = shell("id -u; id -G; env; echo $PPID");
+  launched.as = Credentials::of(61001);
+  launched.base = clean_environment(*launched.as, "");
+  launched.folder = "/";
+  child_ = launch(launched);
+  EXPECT_EQ(open_gate(child_), 0);
+  EXPECT_EQ(wait(), 0);
+  ::unsetenv("PROCESS_TEST_SECRET");
+  EXPECT_TRUE(output().starts_with("61001\n61001\n")) << output();
+  EXPECT_EQ(output().find("PROCESS_TEST_SECRET"), std::string::npos) << output();
+  EXPECT_NE(output().find("HOME=/\n"), std::string::npos) << output();
+}
+
+TEST_F(ProcessTest, SaysWhatFailedBeforeTheProgram) {
+  auto launched = shell("true");
+  launched.folder = "/nowhere";
+  child_ = launch(launched);
+  EXPECT_EQ(open_gate(child_), ENOENT);
+  EXPECT_EQ(child_.failed, Child::Step::folder);
+  wait();
+  if (::geteuid() != 0) return;
+  launched.as = Credentials::of(61001);
+  launched.folder = folder_.path().string();  // 0700, root's
+  child_ = launch(launched);
+  EXPECT_EQ(open_gate(child_), EACCES);
+  EXPECT_EQ(child_.failed, Child::Step::folder);
+}
+
+TEST_F(ProcessTest, ASandboxHidesTheStoreAndTmpAndOtherProcesses) {
+  if (const auto missing = Sandbox::missing()) GTEST_SKIP() << *missing;
+  const auto store = folder_.path() / "store", own = store / "runs/r/task-1";
+  std::filesystem::create_directories(own);
+  std::ofstream(store / "serve-token") << "secret";
+  std::ofstream(folder_.path() / "beside") << "x";
+  std::ofstream(own / "checkpoint") << "mine";
+  const auto outside = std::filesystem::temp_directory_path() / ("sandbox-test-" + std::to_string(::getpid()));
+  std::ofstream(outside) << "another's";
+  const auto script =
+      "cat " + (store / "serve-token").string() + "; cat " + outside.string() +
+      "; cat checkpoint; echo more > " + (own / "made").string() + "; touch " + (store / "x").string() + " " + (store / "runs/r/x").string() +
+      "; touch /tmp/own && ls /tmp; cat /proc/" + std::to_string(::getpid()) + "/root" +
+      (store / "serve-token").string() + "; grep NoNewPrivs /proc/self/status; umount " + store.string();
+  auto launched = shell(script);
+  launched.folder = own.string();
+  launched.sandbox.emplace(store, own, std::vector<std::filesystem::path>{});
+  child_ = launch(launched);
+  EXPECT_EQ(open_gate(child_), 0);
+  wait();
+  std::filesystem::remove(outside);
+  EXPECT_EQ(output().find("secret"), std::string::npos) << output();
+  EXPECT_EQ(output().find("another's"), std::string::npos) << output();
+  EXPECT_NE(output().find("mine"), std::string::npos) << output();
+  EXPECT_NE(output().find("own\n"), std::string::npos) << output();
+  EXPECT_NE(output().find("NoNewPrivs:\t1"), std::string::npos) << output();
+  EXPECT_TRUE(std::filesystem::exists(own / "made"));
+  EXPECT_FALSE(std::filesystem::exists(store / "x"));
+  EXPECT_FALSE(std::filesystem::exists(store / "runs/r/x"));
+  EXPECT_FALSE(std::filesystem::exists("/tmp/own"));
+}
+
 }  // namespace
 }  // namespace tandem::platform

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "server/http/json_body.h"
+#include "server/ownership.h"
 #include "spec/parse.h"
 
 namespace tandem::server {
@@ -34,6 +35,7 @@ class Api {
   // of it by a store of its own. {spec, folder, file, notes, predicted}
   json settle(const Request& request) const {
     json out = submission_of(request);
+    out["owner"] = owner_for(request.who, out["folder"]);
     if (!needs_advice(out["spec"], out["file"])) return out;
     // One at a time, another may wait: the other readers are for those who read.
     const bool may_wait = advised_.try_acquire();
@@ -58,10 +60,10 @@ class Api {
     if (view().jobs.present() >= kMostJobs)
       throw Refusal(507, "this server has a million jobs that are not archived: start one of another name");
     std::vector<std::string> notes;
-    const JobId id = submit(settled["spec"], settled["folder"], settled["file"], notes);
+    const JobId id = submit(settled["spec"], settled["folder"], settled["file"], owner_in(settled), notes);
     for (const auto& note : settled["notes"]) notes.push_back(note);
     const auto& name = view().jobs[static_cast<std::size_t>(id)].base().name;
-    parts_.log.info("job submitted", {{"job", id}, {"name", name}});
+    parts_.log.info("job submitted", {{"job", id}, {"name", name}, {"user", owner_in(settled).user}});
     parts_.publish();
     auto answer = job_json(view(), view().jobs[static_cast<std::size_t>(id)]);
     answer["notes"] = notes;
@@ -75,7 +77,7 @@ class Api {
   }
 
   Response cancel(const Request& request) const {
-    const JobId id = find(request.parameters.at("job"));
+    const JobId id = find(request);
     if (const auto state = view().jobs[static_cast<std::size_t>(id)].state; state != JobState::running)
       throw Refusal(409, fmt::format("job {} is over: it has {}", id, name(state)));
     parts_.loop.cancel(id, "cancelled");
@@ -132,15 +134,32 @@ class Api {
     }
   }
 
-  JobId find(const std::string& written) const {
+  // Whose a job becomes that is submitted by them from this folder, {"user", "name"}.
+  json owner_for(const Identity& who, const std::string& folder) const {
+    if (!who.user) throw Refusal(403, who.name + " is nobody's: whose would the job be?");
+    const json owner{{"user", *who.user}, {"name", platform::user_name(*who.user)}};
+    if (*who.user == parts_.user || !parts_.take_in) return owner;
+    const auto user = platform::Credentials::of(*who.user);
+    parts_.take_in(user);
+    if (!folder.empty() && !platform::may_enter(user, folder))
+      throw Refusal(400, fmt::format("user {} may not enter the folder {}, where the job would run", user.name,
+                                     printable(folder, 200)));
+    return owner;
+  }
+
+  JobId find(const Request& request) const {
+    const std::string& written = request.parameters.at("job");
     const auto number = job_number(written);
     if (number && static_cast<std::size_t>(*number) < view().jobs.size() && !view().jobs.contains(*number))
       throw Refusal(409, fmt::format("job {} is over, and archived", *number));
-    try {
-      return find_job(view(), written);
-    } catch (const UserError&) {
-      throw Refusal(404, fmt::format("there is no job {} here", printable(written, 60)));
+    const auto& jobs = view().jobs;
+    if (number && jobs.contains(*number)) {
+      check_manages(request.who, jobs[static_cast<std::size_t>(*number)].owner, parts_.user, *number);
+      return *number;
     }
+    for (auto job = jobs.rbegin(); job != jobs.rend(); ++job)  // of their own the newest is meant
+      if (job->base().name == written && may_manage(request.who, job->owner, parts_.user)) return job->id;
+    throw Refusal(404, fmt::format("there is no job {} here", printable(written, 60)));
   }
 
   // What cannot be had here is said before the job is in the journal. UserError; notes of what it runs
@@ -164,7 +183,7 @@ class Api {
   }
 
   JobId submit(const std::string& text, const std::string& folder, const std::string& file,
-               std::vector<std::string>& notes) const {
+               const Owner& owner, std::vector<std::string>& notes) const {
     // Of a kind that is not queued the first one's reader says so.
     const Kind* kind = find_kind(spec::kind_of(text));
     if (kind == nullptr || !kind->queued) kind = &kinds().front();
@@ -172,10 +191,10 @@ class Api {
     notes = check_gpus(job);
     if (kind->require_possible && !view().nodes.empty()) kind->require_possible(job, view());
     if (auto& program = spec::base_of(job).program; program.folder.empty()) program.folder = folder;
-    if (!kind->uses_knowledge) return parts_.loop.submit(job);
+    if (!kind->uses_knowledge) return parts_.loop.submit(job, {}, owner);
     std::string machine;
     if (!view().nodes.empty()) machine = view().nodes.front().type;
-    return parts_.loop.submit(job, KnowledgeArrived{"store", parts_.store.knowledge(machine)});
+    return parts_.loop.submit(job, KnowledgeArrived{"store", parts_.store.knowledge(machine)}, owner);
   }
 
   ApiParts parts_;

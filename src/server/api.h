@@ -15,7 +15,8 @@
 //   GET    /v1/nodes, /v1/status
 //   GET    /metrics                Prometheus' text format
 //
-// {job} is a number, or the name of the newest job called so. What changes something runs on the loop's
+// Who may ask is access.h's; of jobs that are another user's only operators see more than a row without names
+// (ownership.h). {job} is a number, or the name of the newest job called so. What changes something runs on the loop's
 // thread and is published before it is answered; what only reads does not (read_api.h).
 #pragma once
 
@@ -26,6 +27,7 @@
 
 #include "base/catalogue.h"
 #include "control/loop.h"
+#include "platform/credentials.h"
 #include "runtime/local/machine_gpus.h"
 #include "server/http/log.h"
 #include "server/http/router.h"
@@ -47,6 +49,10 @@ struct ApiParts {
   Log& log;
   std::function<void()> publish;      // what was changed, for readers
   const std::atomic<bool>& stopping;  // ends what takes long
+  unsigned user;                      // the server's own
+  // Makes what is needed for jobs of another user, or says why it cannot be (UserError); none: all run as the
+  // server's.
+  std::function<void(const platform::Credentials&)> take_in;
 };
 
 void add_changes(Router&, const ApiParts&);

@@ -19,6 +19,7 @@
 #include "server/http/http_server.h"
 #include "server/read_api.h"
 #include "server/snapshot_keeper.h"
+#include "server/user_jobs.h"
 #include "tune/train.h"
 #include "tune/tune.h"
 
@@ -120,6 +121,14 @@ std::filesystem::path token_file(const store::Store& store) {
   return store.folder() / "serve-token";
 }
 
+std::filesystem::path tokens_folder(const store::Store& store) {
+  return store.folder() / "tokens";
+}
+
+std::filesystem::path audit_file(const store::Store& store) {
+  return store.folder() / "serve-audit.log";
+}
+
 class Daemon::Impl {
  public:
   Impl(store::Store& store, DaemonOptions options)
@@ -128,6 +137,7 @@ class Daemon::Impl {
         lock_(store::RunLock::take(store.run_folder(run_.id))),
         journal_(store.journal(run_.id)),
         log_(Log::to_descriptor(STDERR_FILENO), {.from = options_.log_from}),
+        audit_(audit_file(store), [this](const auto& why) { log_.error("audit log", {{"why", why}}); }),
         reporter_(log_, metrics_) {
     if (!lock_)
       throw UserError(
@@ -136,6 +146,8 @@ class Daemon::Impl {
     auto setup = options_.world;
     setup.run = run_.id;
     setup.folder = store.run_folder(run_.id);
+    setup.here.separation.as_owners = ::geteuid() == 0;
+    setup.here.separation.without_secrets = true;
     hosted_ = make_world(setup);
     if (hosted_.gpus)
       for (const auto& note : hosted_.gpus->notes()) log_.warning("GPUs", {{"note", note}});
@@ -209,19 +221,37 @@ class Daemon::Impl {
     return began + std::max(every, 20 * took);
   }
 
+  // What jobs of other users need; none: they run as the server's user, or nowhere.
+  std::function<void(const platform::Credentials&)> taking_in(const std::filesystem::path& store,
+                                                              const std::filesystem::path& folder) const {
+    if (::geteuid() != 0 || options_.world.world == "sim") return nullptr;
+    if (hosted_.world->capabilities().here)
+      return [store, folder](const platform::Credentials& user) { open_way(store, folder, user); };
+    return [this](const platform::Credentials& user) {
+      throw UserError(
+          fmt::format("jobs in the world {} would run as root, not as user {}; run a server as that user",
+                      options_.world.world, user.name));
+    };
+  }
+
   void listen(store::Store& store, const std::filesystem::path& folder) {
     ServerOptions options;
     options.tcp = options_.listen;
     options.socket = socket_file(store, options_.name);
+    options.open_socket = options_.open_socket;
+    if (!options_.open_socket.empty()) options.others = Role::submit;
+    options.audit = &audit_;
     options.wake = hosted_.interrupt;
     options.readers = kReaders;
     Router router;
-    add_changes(router, {*loop_, store, run_.id, options_.world.world, hosted_.world->capabilities(),
-                         hosted_.gpus.get(), options_.catalogue, log_, [this] { publish(); }, stopping_});
+    add_changes(router,
+                {*loop_, store, run_.id, options_.world.world, hosted_.world->capabilities(), hosted_.gpus.get(),
+                 options_.catalogue, log_, [this] { publish(); }, stopping_, ::geteuid(),
+                 taking_in(store.folder(), folder)});
     add_reads(router, {published_, store.folder(), run_, options_.world.world, options_.policy, folder,
-                       metrics_, wall(), *keeper_, stopping_});
-    http_.emplace(std::move(options), std::move(router), Token::load_or_create(token_file(store)), log_,
-                  metrics_);
+                       metrics_, wall(), *keeper_, stopping_, ::geteuid(), options_.open_metrics});
+    Tokens tokens(Token::load_or_create(token_file(store)), tokens_folder(store));
+    http_.emplace(std::move(options), std::move(router), std::move(tokens), log_, metrics_);
     json addresses = json::array();
     for (const auto& address : http_->addresses()) addresses.push_back(text(address));
     log_.info("server is up", {{"run", run_.id},
@@ -239,6 +269,7 @@ class Daemon::Impl {
   std::unique_ptr<control::Journal> journal_;
   Log log_;
   Metrics metrics_;
+  Audit audit_;
   Reporter reporter_;
   HostedWorld hosted_;
   std::optional<control::Loop> loop_;

@@ -31,6 +31,8 @@ struct DaemonOptions {
   std::string policy = "heats:H=0.5";
   std::uint64_t seed = 1;
   std::optional<Address> listen{};  // TCP; none: the Unix socket alone
+  std::filesystem::path open_socket{};  // for all users of this machine, whose jobs run as them; root alone
+  bool open_metrics = false;  // /metrics needs no token
   app::WorldSetup world{};
   Catalogue catalogue{};
   Level log_from = Level::info;
@@ -40,6 +42,9 @@ struct DaemonOptions {
 // Where the server of a name listens, and what lets others change something.
 std::filesystem::path socket_file(const store::Store&, const std::string& name);
 std::filesystem::path token_file(const store::Store&);
+// The tokens that were made for others, and who did what.
+std::filesystem::path tokens_folder(const store::Store&);
+std::filesystem::path audit_file(const store::Store&);
 
 class Daemon {
  public:

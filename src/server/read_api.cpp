@@ -21,6 +21,7 @@
 #include "server/archive.h"
 #include "server/http/json_body.h"
 #include "server/job_rows.h"
+#include "server/ownership.h"
 
 namespace tandem::server {
 
@@ -102,18 +103,18 @@ class ReadApi {
     if (asked.after) {
       for (auto job = view.jobs.from(static_cast<std::size_t>(*asked.after + 1));
            job != view.jobs.end() && !full() && job->id < asked.before.value_or(INT64_MAX); ++job)
-        if (asked.wants(view, *job)) rows[job->id] = rows_.row(view, *job);
+        if (asked.wants(view, *job)) rows[job->id] = row(request.who, view, *job);
     } else {
       auto job = view.jobs.rbegin();
       if (asked.before)
         job = std::make_reverse_iterator(view.jobs.from(static_cast<std::size_t>(*asked.before)));
       for (; job != view.jobs.rend() && !full(); ++job)
-        if (asked.wants(view, *job)) rows[job->id] = rows_.row(view, *job);
+        if (asked.wants(view, *job)) rows[job->id] = row(request.who, view, *job);
     }
     if (asked.wants_archived() && archived_count(view) > 0)
       for (auto& job : store().archived(parts_.run.id, {asked.before, asked.after, asked.state,
                                                         static_cast<std::int64_t>(asked.limit) + 1}))
-        if (!view.jobs.contains(job.job)) rows[job.job] = checked(std::move(job.row));
+        if (!view.jobs.contains(job.job)) rows[job.job] = row(request.who, std::move(job.row));
     const bool more = rows.size() > asked.limit;
     while (rows.size() > asked.limit) rows.erase(asked.after ? std::prev(rows.end()) : rows.begin());
     std::string jobs;
@@ -253,9 +254,17 @@ class ReadApi {
     return out;
   }
 
-  static std::string checked(std::string text) {
-    if (!json::accept(text)) throw SystemError("an archived job is damaged in the store");
-    return text;
+  static std::string row_text(const json& row) {
+    return row.dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+  // Whoever may not see what it is sees that it is there.
+  std::string row(const Identity& who, const View& view, const JobView& job) const {
+    return may_manage(who, job.owner, parts_.user) ? rows_.row(view, job)
+                                                   : row_text(anonymous_row(job_json(view, job)));
+  }
+  std::string row(const Identity& who, std::string archived) const {
+    auto whole = parsed(archived);
+    return may_manage(who, owner_in(whole), parts_.user) ? archived : row_text(anonymous_row(std::move(whole)));
   }
 
   static std::int64_t archived_count(const View& view) {
@@ -264,24 +273,29 @@ class ReadApi {
     return sum;
   }
 
+  // Of jobs by their name only those one may see are looked through.
   Found find(const Published& now, const Request& request) const {
     const std::string& written = request.parameters.at("job");
     const auto& jobs = now.view.jobs;
+    const auto visible = [&](const Owner& owner) { return may_manage(request.who, owner, parts_.user); };
     Found out;
     std::optional<std::int64_t> archived = job_number(written);
     if (archived) {
       if (jobs.contains(*archived)) out.job = &jobs[static_cast<std::size_t>(*archived)];
     } else {
       for (auto job = jobs.rbegin(); job != jobs.rend() && !out.job; ++job)
-        if (job->base().name == written) out.job = &*job;
+        if (job->base().name == written && visible(job->owner)) out.job = &*job;
       if (archived_count(now.view) > 0) archived = store().archived_called(parts_.run.id, written);
       const std::int64_t newest = archived.value_or(-1);  // of both the newest is meant
       if (out.job && newest > out.job->id && !jobs.contains(newest)) out.job = nullptr;
     }
     if (!out.job && archived && static_cast<std::size_t>(*archived) < jobs.size())
       out.archived = store().archived_job(parts_.run.id, *archived);
-    if (!out.job && !out.archived)
+    const bool named = !job_number(written);
+    const auto owner = [&] { return out.job ? out.job->owner : owner_in(parsed(out.archived->row)); };
+    if ((!out.job && !out.archived) || (named && !visible(owner())))
       throw Refusal(404, fmt::format("there is no job {} here", printable(written, 60)));
+    check_manages(request.who, owner(), parts_.user, out.job ? out.job->id : out.archived->job);
     return out;
   }
 
@@ -322,8 +336,9 @@ class ReadApi {
 
 void add_reads(Router& router, const ReadParts& parts) {
   const auto api = std::make_shared<ReadApi>(parts);
-  const auto add = [&](const char* pattern, Response (ReadApi::*answer)(const Request&) const) {
-    router.add("GET", pattern, Need::read,
+  const auto add = [&](const char* pattern, Response (ReadApi::*answer)(const Request&) const,
+                       Need need = Need::read) {
+    router.add("GET", pattern, need,
                [api, answer](const Request& request) { return ((*api).*answer)(request); });
   };
   add("/v1/jobs", &ReadApi::list);
@@ -335,7 +350,7 @@ void add_reads(Router& router, const ReadParts& parts) {
   add("/v1/jobs/{job}/trials/{trial}/log", &ReadApi::trial_log);
   add("/v1/nodes", &ReadApi::nodes);
   add("/v1/status", &ReadApi::status);
-  add("/metrics", &ReadApi::metrics);
+  add("/metrics", &ReadApi::metrics, parts.open_metrics ? Need::nothing : Need::read);
 }
 
 }  // namespace tandem::server

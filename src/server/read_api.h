@@ -30,6 +30,8 @@ struct ReadParts {
   Seconds started;
   const SnapshotKeeper& snapshots;
   const std::atomic<bool>& stopping;  // ends what takes long
+  unsigned user;                      // the server's own
+  bool open_metrics;                  // anybody who can connect may read them
 };
 
 void add_reads(Router&, const ReadParts&);

@@ -260,7 +260,9 @@ class Hostile(ServerCase):
         self.serve("--nodes", self.nodes, "--listen", "127.0.0.1:0")
         self.token = (self.store / "serve-token").read_text().strip()
 
-    def http(self, method, target, body=None, token=None, headers=()):
+    def http(self, method, target, body=None, token="", headers=()):
+        """With the server's token unless told; None: with none."""
+        token = self.token if token == "" else token
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         all_headers = dict(headers, **({"Authorization": f"Bearer {token}"} if token else {}))
         if body is not None:
@@ -273,14 +275,57 @@ class Hostile(ServerCase):
 
     def test_who_may_do_what(self):
         body = json.dumps({"spec": self.plain("true"), "folder": str(self.folder)})
-        self.assertEqual(self.http("GET", "/v1/jobs")[0], 200)
-        self.assertEqual(self.http("POST", "/v1/jobs", body)[0], 401)
+        for target in ("/v1/jobs", "/v1/nodes", "/v1/status", "/metrics"):
+            self.assertEqual(self.http("GET", target, token=None)[0], 401, target)
+            self.assertEqual(self.http("GET", target)[0], 200, target)
+        self.assertEqual(self.http("POST", "/v1/jobs", body, token=None)[0], 401)
         self.assertIn(self.http("POST", "/v1/jobs", body, token="0" * 64)[0], (401, 403))
         self.assertEqual(self.http("POST", "/v1/jobs", body, token=self.token)[0], 201)
         self.assertEqual(stat.S_IMODE(os.stat(self.store / "serve-token").st_mode), 0o600)
         self.assertEqual(stat.S_IMODE(os.stat(self.store / "serve-main.sock").st_mode), 0o600)
         self.assertNotIn(self.token, (self.folder / "server.log").read_text())
         self.assertEqual(self.json("queue", "--server", f"127.0.0.1:{self.port}", "--all")["all"], 1)
+
+    def test_tokens_have_roles_and_can_be_revoked(self):
+        body = json.dumps({"spec": self.plain("true"), "folder": str(self.folder)})
+        make = lambda *words: self.tandem("token", "create", *words).stdout.strip()
+        view, submit = make("--role", "view", "--name", "prometheus"), make("--role", "submit", "--name", "ana", "--user", "61001")
+        job = json.loads(self.http("POST", "/v1/jobs", body)[1])["job"]
+        # view: that there is a job, and what is measured, but not what it is
+        self.assertEqual(self.http("GET", "/metrics", token=view)[0], 200)
+        row, = json.loads(self.http("GET", "/v1/jobs", token=view)[1])["jobs"]
+        self.assertEqual((row["job"], row["name"], row["owner"]), (job, "", None))
+        for what in ("", "/explain", "/output", "/result", "/trials", "/trials/0/log"):
+            for token in (view, submit):
+                self.assertEqual(self.http("GET", f"/v1/jobs/{job}{what}", token=token)[0], 403, what)
+                self.assertEqual(self.http("GET", f"/v1/jobs/plain{what}", token=token)[0], 404, what)
+        self.assertEqual(self.http("POST", "/v1/jobs", body, token=view)[0], 403)
+        self.assertEqual(self.http("DELETE", f"/v1/jobs/{job}", token=view)[0], 403)
+        self.assertEqual(self.http("DELETE", f"/v1/jobs/{job}", token=submit)[0], 403)
+        # from the command line
+        file = self.spec(view + "\n", "view-token")
+        file.chmod(0o600)
+        rows = self.json("queue", "--server", f"127.0.0.1:{self.port}", "--token", file, "--all")["jobs"]
+        self.assertEqual(rows[0]["name"], "")
+        self.assertNotIn("plain", self.tandem("queue", "--server", f"127.0.0.1:{self.port}", "--token", file, "--all").stdout)
+        self.assertIn("prometheus", self.tandem("token", "list").stdout)
+        self.assertEqual([t["name"] for t in self.json("token", "list")["tokens"]], ["ana", "prometheus"])
+        self.tandem("token", "revoke", "prometheus")
+        self.assertEqual(self.http("GET", "/metrics", token=view)[0], 401)
+        self.tandem("token", "revoke", "prometheus", code=2)
+        # all of it is in the audit log, without a token
+        log = (self.store / "serve-audit.log").read_text()
+        lines = [json.loads(line) for line in log.splitlines()]
+        self.assertEqual(stat.S_IMODE(os.stat(self.store / "serve-audit.log").st_mode), 0o600)
+        self.assertTrue(any(l["what"] == "POST /v1/jobs" and l.get("made") == f"/v1/jobs/{job}" and l["outcome"] == "done" for l in lines), log)
+        self.assertTrue(any(l["what"] == f"DELETE /v1/jobs/{job}" and l["who"] == "token ana" and l["outcome"] == "refused" for l in lines), log)
+        self.assertTrue(any(l["what"] == "revoke token prometheus" for l in lines), log)
+        for token in (self.token, view, submit):
+            self.assertNotIn(token, log + (self.folder / "server.log").read_text())
+
+    def test_beyond_loopback_is_refused(self):
+        for address in ("0.0.0.0:0", "[::]:0", "192.0.2.1:8470"):
+            self.assertIn("ssh -L", self.tandem("serve", "--name", "b", "--world", "sim", "--nodes", "heats", "--listen", address, code=2).stderr)
 
     def test_nonsense_is_refused_and_the_server_stays(self):
         post = lambda body: self.http("POST", "/v1/jobs", body, token=self.token)[0]
@@ -316,3 +361,15 @@ class Hostile(ServerCase):
         self.assertEqual(status, 200)
         self.assertIn('tandem_jobs{state="finished"} 1', text.decode())
         self.assertIn("# TYPE tandem_cores gauge", text.decode())
+
+
+class Secrets(ServerCase):
+    def test_jobs_get_the_environment_without_secrets(self):
+        self.environment.update(MY_API_TOKEN="s3cret", AWS_SECRET_ACCESS_KEY="s3cret", HF_TOKEN="passed-on", HARMLESS="yes")
+        self.serve("--nodes", self.nodes, "--no-port", "--pass", "HF_TOKEN")
+        job = self.submit(self.plain("env"))
+        self.until_over(job)
+        printed = self.ask("GET", f"/v1/jobs/{job}/output")[1].decode()
+        self.assertIn("HARMLESS=yes", printed)
+        self.assertIn("HF_TOKEN=passed-on", printed)
+        self.assertNotIn("s3cret", printed)

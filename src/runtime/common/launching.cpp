@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -37,7 +38,23 @@ std::vector<std::string> command_of(const spec::Program& program, const std::str
   return {trainer, "train", "--model", program.model, "--dataset", program.dataset};
 }
 
-std::map<std::string, std::string> environment_for(const Conversation& talk) {
+std::optional<std::vector<std::string>> base_environment(const Separation& separation,
+                                                         const std::optional<platform::Credentials>& as) {
+  if (!as && !separation.without_secrets) return std::nullopt;
+  if (!as) return platform::environment_without_secrets(separation.pass);
+  auto out = platform::clean_environment(*as, separation.programs.string());
+  if (const char* data = ::getenv("TANDEM_DATA")) out.push_back(std::string("TANDEM_DATA=") + data);
+  return out;
+}
+
+bool is_set(const std::optional<std::vector<std::string>>& base, const std::string& name) {
+  if (!base) return ::getenv(name.c_str()) != nullptr;
+  return std::any_of(base->begin(), base->end(),
+                     [&](const std::string& variable) { return variable.starts_with(name + "="); });
+}
+
+std::map<std::string, std::string> environment_for(const Conversation& talk,
+                                                   const std::optional<std::vector<std::string>>& base) {
   const auto& begin = talk.begin;
   const auto& granted = begin.system;
   std::map<std::string, std::string> out{
@@ -53,10 +70,10 @@ std::map<std::string, std::string> environment_for(const Conversation& talk) {
       {"TANDEM_DROP", fmt::format("{}", begin.drop)},
   };
   for (const auto& [hyper, value] : begin.hyper) out[variable_name(hyper)] = text(value);
-  if (!::getenv("OMP_NUM_THREADS")) out["OMP_NUM_THREADS"] = std::to_string(granted.cores);
-  if (!::getenv("OMP_WAIT_POLICY") && !::getenv("GOMP_SPINCOUNT")) out["GOMP_SPINCOUNT"] = kSpins;
+  if (!is_set(base, "OMP_NUM_THREADS")) out["OMP_NUM_THREADS"] = std::to_string(granted.cores);
+  if (!is_set(base, "OMP_WAIT_POLICY") && !is_set(base, "GOMP_SPINCOUNT")) out["GOMP_SPINCOUNT"] = kSpins;
   // OpenBLAS's pthread build fights OpenMP; where both are installed it would win by default.
-  if (!::getenv("LD_LIBRARY_PATH") && std::filesystem::exists(kOpenMpBlas))
+  if (!is_set(base, "LD_LIBRARY_PATH") && std::filesystem::exists(kOpenMpBlas))
     out["LD_LIBRARY_PATH"] = kOpenMpBlas;
   if (granted.precision != Precision::own) out["TANDEM_PRECISION"] = name(granted.precision);
   return out;

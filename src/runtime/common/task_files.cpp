@@ -1,11 +1,13 @@
 #include "runtime/common/task_files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "platform/descriptor.h"
 
@@ -17,12 +19,25 @@ constexpr std::size_t kTailLines = 12;
 
 }  // namespace
 
-void copy_checkpoints(const std::filesystem::path& from_task, const std::filesystem::path& to_task) {
+void make_task_folder(const std::filesystem::path& folder, const std::optional<platform::Credentials>& as) {
+  std::filesystem::create_directories(folder);
+  if (!as) return;
+  const platform::Descriptor made(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!made || ::fchmod(made.get(), 0700) != 0 || ::fchown(made.get(), as->user, as->group) != 0)
+    throw_errno("giving " + folder.string() + " to user " + as->name);
+}
+
+void copy_checkpoints(const std::filesystem::path& from_task, const std::filesystem::path& to_task,
+                      const std::optional<platform::Credentials>& as) {
   namespace fs = std::filesystem;
   if (fs::exists(to_task) || !fs::exists(from_task)) return;
   const fs::path beside = to_task.string() + ".new";
   fs::remove_all(beside);
-  fs::copy(from_task, beside, fs::copy_options::recursive);
+  make_task_folder(beside, as);
+  {
+    const platform::FilesAs files(as);
+    fs::copy(from_task, beside, fs::copy_options::recursive);
+  }
   fs::rename(beside, to_task);
 }
 

@@ -42,6 +42,7 @@ struct Attempted {
   bool told_to_stop = false;
   std::optional<std::pair<Failure, std::string>> verdict;  // why we ended it ourselves
   std::optional<Seconds> kill_at;                          // steady
+  std::optional<platform::Credentials> as;                 // the user its programs run as; none: ours
   off_t output_from = 0;                                   // where its part of the output file begins
 
   const Resources& granted() const { return holds.granted; }  // on each node

@@ -142,10 +142,11 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   a.talk = runtime::begin_conversation(options_.run, d, task, job, task_folder(d.task).string());
   a.talk.lengths = options_.slices;
   a.talk.objectives = runtime::objectives_of(view, task);
+  a.as = user_of(view.jobs.at(static_cast<std::size_t>(task.job)).owner);
   if (const std::string why = take_room(a, d); !why.empty()) return refuse(id, why);
   try {
     if (task.trial && task.trial->clone_from)
-      runtime::copy_checkpoints(task_folder(*task.trial->clone_from), task_folder(d.task));
+      runtime::copy_checkpoints(task_folder(*task.trial->clone_from), task_folder(d.task), a.as);
     launch(a, job);
   } catch (const std::exception& e) {
     kill_group(a);
@@ -313,6 +314,7 @@ void LocalWorld::ended(TaskId task, std::size_t rank) {
   Attempted& a = *attempts_.at(task);
   if (!rank_ended(a, rank)) return;
   const auto node = attempts_.extract(task);
+  const platform::FilesAs files(a.as);
   if (!a.verdict)
     happened(TaskEnded{a.task, a.number, {}});
   else
@@ -393,6 +395,12 @@ std::filesystem::path LocalWorld::output_file(TaskId task) const {
   return (options_.output_each ? task_folder(task) : options_.folder) / "output.log";
 }
 
+std::optional<platform::Credentials> LocalWorld::user_of(const Owner& owner) const {
+  const bool other = owner.user >= 0 && owner.user != static_cast<std::int64_t>(::geteuid());
+  if (!options_.separation.as_owners || !other) return std::nullopt;
+  return platform::Credentials::of(static_cast<uid_t>(owner.user));
+}
+
 void LocalWorld::interrupt() {
   const std::uint64_t one = 1;
   [[maybe_unused]] auto told = ::write(wake_.get(), &one, sizeof(one));
@@ -412,6 +420,7 @@ void LocalWorld::happened(EventBody body) {
 }
 
 void LocalWorld::note(const Attempted& a, const std::string& line) {
+  const platform::FilesAs files(a.as);
   runtime::note(output_file(a.task), a.task, line);
 }
 

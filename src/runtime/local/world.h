@@ -37,6 +37,7 @@
 #include "platform/topology.h"
 #include "runtime/common/clock.h"
 #include "runtime/common/event_queue.h"
+#include "runtime/common/launching.h"
 #include "runtime/local/attempt.h"
 #include "runtime/local/gpu_allocator.h"
 
@@ -73,6 +74,7 @@ struct LocalOptions {
   std::function<std::string(std::size_t gpu, Watts, double hertz)> set_gpu{};
   std::function<std::string()> check_gpus{};  // about once a second while some are set: "" or what went wrong
   runtime::SliceLengths slices{};
+  runtime::Separation separation{};
   bool output_each = false;  // each task's output goes to its own folder, not to the run's
 };
 
@@ -124,6 +126,7 @@ class LocalWorld final : public control::Dispatching<Attempted> {
   // processes and the CPUs they run on (world_processes.cpp)
   std::string take_room(Attempted&, const Start&);  // why not
   std::vector<int> quietest_cpus(const Attempted&, const Node&, int count) const;
+  std::optional<platform::Credentials> user_of(const Owner&) const;  // to become; none: it is us
   void launch(Attempted&, const spec::TrainJob&);
   void launch_rank(Attempted&, std::size_t rank, platform::Launch, int most_processes);
   std::string open_gates(Attempted&, const spec::TrainJob&);  // what went wrong

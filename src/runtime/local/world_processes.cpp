@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "runtime/common/launching.h"
+#include "runtime/common/task_files.h"
 #include "runtime/local/leftovers.h"
 #include "runtime/local/watch.h"
 #include "runtime/local/world.h"
@@ -84,26 +85,39 @@ std::vector<int> LocalWorld::quietest_cpus(const Attempted& a, const Node& lane,
 }
 
 void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
-  std::filesystem::create_directories(task_folder(a.task));
+  runtime::make_task_folder(task_folder(a.task), a.as);
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("making a socket");
   a.socket.reset(ends[0]);
   Descriptor theirs(ends[1]);
   ::fcntl(a.socket.get(), F_SETFL, O_NONBLOCK);
   const auto file = output_file(a.task);
-  Descriptor output(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  Descriptor output;
+  {
+    const platform::FilesAs files(a.as);
+    output.reset(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  }
   if (!output) throw_errno("opening " + file.string());
   a.output_from = ::lseek(output.get(), 0, SEEK_END);
 
   set_gpus(a, Resources{}, a.granted());
   platform::Launch launch;
   launch.arguments = runtime::command_of(job.program, options_.trainer);
-  launch.environment = runtime::environment_for(a.talk);
+  launch.as = a.as;
+  launch.umask = options_.separation.umask;
+  launch.base = runtime::base_environment(options_.separation, a.as);
+  if (const auto& separation = options_.separation; !separation.sandbox.empty()) {
+    std::vector<std::filesystem::path> kept{job.program.folder, separation.programs};
+    for (const char* name : {"TANDEM_DATA", "TANDEM_CACHE"})
+      if (const char* folder = ::getenv(name)) kept.emplace_back(folder);
+    launch.sandbox.emplace(separation.sandbox, task_folder(a.task), std::move(kept));
+  }
+  launch.environment = runtime::environment_for(a.talk, launch.base);
   launch.environment.merge(gpu_environment(a));
   auto& all_cpus = launch.environment["TANDEM_CPUS"];
   for (const auto& cpu : options_.topology.cpus)
     all_cpus += (all_cpus.empty() ? "" : ",") + std::to_string(cpu.id);
-  if (!::getenv("OMP_WAIT_POLICY") && cpu_pressure() > kPressed)
+  if (!runtime::is_set(launch.base, "OMP_WAIT_POLICY") && cpu_pressure() > kPressed)
     launch.environment["OMP_WAIT_POLICY"] = "passive";
   launch.mark = mark(a.task, a.number);
   launch.output = output.get();
@@ -127,7 +141,8 @@ void LocalWorld::launch_rank(Attempted& a, std::size_t rank, platform::Launch la
   remember_process(options_.folder, name, launch.mark, cgroups, process.child);
   if (options_.cgroups.any()) process.cgroup.emplace(options_.cgroups, name);
   launch.environment["TANDEM_NODE"] = described(process).name;
-  launch.environment.insert(options_.environment.begin(), options_.environment.end());
+  for (const auto& [variable, value] : options_.environment)
+    if (!a.as || variable != "PATH") launch.environment.emplace(variable, value);  // a user's PATH is its own
   launch.cpus = process.cpus;
   launch.kept = true;
   process.child = platform::launch(launch);
@@ -143,10 +158,18 @@ void LocalWorld::launch_rank(Attempted& a, std::size_t rank, platform::Launch la
 std::string LocalWorld::open_gates(Attempted& a, const spec::TrainJob& job) {
   for (RankProcess& rank : a.ranks)
     if (const int error = platform::open_gate(rank.child)) {
-      const auto& program = job.program.built_in() ? options_.trainer : job.program.command.front();
-      const auto& folder = job.program.folder;
-      return fmt::format("{}: {}; is it installed, executable and in PATH{}?", program, std::strerror(error),
-                         folder.empty() ? "" : ", and is the folder " + folder + " there");
+      const std::string why = std::strerror(error), user = a.as ? a.as->name : "";
+      const std::string who = a.as ? " as user " + user : "";
+      switch (rank.child.failed) {
+        case platform::Child::Step::user: return fmt::format("it cannot run as user {}: {}", user, why);
+        case platform::Child::Step::sandbox:
+          return fmt::format("its sandbox cannot be made: {}; see `tandem doctor`", why);
+        case platform::Child::Step::folder:
+          return fmt::format("the folder {} cannot be entered{}: {}", job.program.folder, who, why);
+        case platform::Child::Step::program: break;
+      }
+      return fmt::format("{}: {}; is it installed, executable{} and in PATH?",
+                         job.program.built_in() ? options_.trainer : job.program.command.front(), why, who);
     }
   return "";
 }

@@ -7,19 +7,47 @@
 
 namespace tandem::server {
 
-std::optional<Refusal> access_refused(Need need, const Caller& caller, ShownToken token, unsigned owner) {
-  if (token == ShownToken::right) return std::nullopt;
-  const std::map<std::string, std::string> how{{"WWW-Authenticate", "Bearer"}};
-  if (token == ShownToken::wrong) return Refusal(401, "the token is not this server's", how);
-  if (caller.unix_socket) {
-    if (need == Need::read || caller.user == owner) return std::nullopt;
-    return Refusal(403,
-                   "only the user who runs the server may change something over its socket; others "
-                   "need the token (Authorization: Bearer TOKEN)");
+namespace {
+
+const std::map<std::string, std::string> kHow{{"WWW-Authenticate", "Bearer"}};
+
+}  // namespace
+
+const char* name(Role role) {
+  switch (role) {
+    case Role::view: return "view";
+    case Role::submit: return "submit";
+    case Role::operate: return "operate";
+    case Role::none: break;
   }
-  if (need == Need::read && caller.loopback) return std::nullopt;
-  return Refusal(401, "this needs the token (Authorization: Bearer TOKEN); it is in the server's token file",
-                 how);
+  return "none";
+}
+
+std::optional<Role> parse_role(const std::string& written) {
+  for (const Role role : {Role::view, Role::submit, Role::operate})
+    if (written == name(role)) return role;
+  return std::nullopt;
+}
+
+Identity identified(const Caller& caller, const ShownToken& token, const SocketRights& rights) {
+  if (token.holder) return *token.holder;
+  if (token.shown) throw Refusal(401, "the token is not this server's, or was revoked", kHow);
+  if (!caller.unix_socket || !caller.user) return {};
+  const bool operates = *caller.user == rights.owner || *caller.user == 0;
+  return {operates ? Role::operate : rights.others, *caller.user, "user " + std::to_string(*caller.user)};
+}
+
+std::optional<Refusal> access_refused(Need need, const Identity& who, const Caller& caller) {
+  const Role needed = need == Need::change ? Role::submit : need == Need::read ? Role::view : Role::none;
+  if (who.role >= needed) return std::nullopt;
+  if (who.role != Role::none)
+    return Refusal(403, who.name + " may " + name(who.role) + " only; this needs the role " + name(needed));
+  if (caller.unix_socket)
+    return Refusal(403, "this server is its own user's; others need a token from them (tandem token create)");
+  return Refusal(401,
+                 "this needs a token (Authorization: Bearer TOKEN): the one in the server's token file, or "
+                 "one that `tandem token create` made",
+                 kHow);
 }
 
 bool host_is_ours(const std::string& host, const std::vector<std::string>& also) {

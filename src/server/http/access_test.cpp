@@ -12,33 +12,54 @@ const Caller kOwnerOverSocket{true, true, kOwner};
 const Caller kOtherOverSocket{true, true, 1001};
 const Caller kUnknownOverSocket{true, true, {}};
 
-int status(Need need, const Caller& caller, ShownToken token) {
-  const auto refused = access_refused(need, caller, token, kOwner);
-  return refused ? refused->status : 200;
+Identity with(Role role, unsigned user = 1001) {
+  return {role, user, "token t"};
 }
 
-TEST(Access, ReadingFromThisMachineNeedsNoToken) {
-  for (const auto& caller : {kLoopback, kOwnerOverSocket, kOtherOverSocket, kUnknownOverSocket})
-    EXPECT_EQ(status(Need::read, caller, ShownToken::none), 200);
-  EXPECT_EQ(status(Need::read, kElsewhere, ShownToken::none), 401);
+int status(Need need, const Caller& caller, const ShownToken& token = {}, Role others = Role::none) {
+  try {
+    const auto who = identified(caller, token, {kOwner, others});
+    const auto refused = access_refused(need, who, caller);
+    return refused ? refused->status : 200;
+  } catch (const Refusal& refusal) {
+    return refusal.status;
+  }
 }
 
-TEST(Access, ChangingNeedsTheTokenOrTheSocketsOwner) {
-  EXPECT_EQ(status(Need::change, kOwnerOverSocket, ShownToken::none), 200);
-  EXPECT_EQ(status(Need::change, kOtherOverSocket, ShownToken::none), 403);
-  EXPECT_EQ(status(Need::change, kUnknownOverSocket, ShownToken::none), 403);
-  EXPECT_EQ(status(Need::change, kLoopback, ShownToken::none), 401);
-  EXPECT_EQ(status(Need::change, kElsewhere, ShownToken::none), 401);
-  EXPECT_EQ(status(Need::change, {false, true, kOwner}, ShownToken::none), 401)
-      << "a user over TCP means nothing";
-}
-
-TEST(Access, TheTokenOpensEverythingAndAWrongOneNothing) {
+TEST(Access, NothingOverTcpWithoutAToken) {
   for (const auto need : {Need::read, Need::change})
-    for (const auto& caller : {kLoopback, kElsewhere, kOwnerOverSocket, kOtherOverSocket}) {
-      EXPECT_EQ(status(need, caller, ShownToken::right), 200);
-      EXPECT_EQ(status(need, caller, ShownToken::wrong), 401);
+    for (const auto& caller : {kLoopback, kElsewhere, Caller{false, true, kOwner}})
+      EXPECT_EQ(status(need, caller), 401) << "a user over TCP means nothing";
+  EXPECT_EQ(status(Need::nothing, kLoopback), 200);
+}
+
+TEST(Access, OverTheSocketTheServersUserAndRootOperate) {
+  for (const unsigned user : {kOwner, 0U}) {
+    const auto who = identified({true, true, user}, {}, {kOwner, Role::none});
+    EXPECT_EQ(who.role, Role::operate);
+    EXPECT_EQ(who.user, user);
+  }
+  for (const auto need : {Need::read, Need::change}) {
+    EXPECT_EQ(status(need, kOwnerOverSocket), 200);
+    EXPECT_EQ(status(need, kOtherOverSocket), 403);
+    EXPECT_EQ(status(need, kUnknownOverSocket), 403);
+    EXPECT_EQ(status(need, kOtherOverSocket, {}, Role::submit), 200);
+    EXPECT_EQ(status(need, kUnknownOverSocket, {}, Role::submit), 403) << "nobody knows who it is";
+  }
+  EXPECT_EQ(identified(kOtherOverSocket, {}, {kOwner, Role::submit}).user, 1001U);
+}
+
+TEST(Access, ATokenHasItsRoleAndAWrongOneNone) {
+  for (const auto& caller : {kLoopback, kElsewhere, kOwnerOverSocket, kOtherOverSocket}) {
+    for (const auto role : {Role::view, Role::submit, Role::operate}) {
+      EXPECT_EQ(status(Need::read, caller, {true, with(role)}), 200);
+      EXPECT_EQ(status(Need::change, caller, {true, with(role)}), role == Role::view ? 403 : 200);
     }
+    for (const auto need : {Need::nothing, Need::read, Need::change})
+      EXPECT_EQ(status(need, caller, {true, {}}), 401);
+  }
+  EXPECT_EQ(identified(kOwnerOverSocket, {true, with(Role::view)}, {kOwner, Role::none}).role, Role::view)
+      << "who shows a token wants to be who it says";
 }
 
 TEST(Access, AHostHeaderMustNameThisMachine) {

@@ -45,7 +45,8 @@ TEST(AnswerPending, ReadersAnswerWhileTheOwnerIsBusyAndChangesWaitForIt) {
   Rig rig({}, [&](ServerOptions& options, Router& routes) {
     options.wake = owner.wake();
     options.readers = 2;
-    routes.add("GET", "/v1/read", Need::read, [](const Request&) { return json_response({{"read", true}}); });
+    routes.add("GET", "/v1/read", Need::nothing,
+               [](const Request&) { return json_response({{"read", true}}); });
     routes.add("GET", "/v1/changed", Need::change, [](const Request&) {
       return json_response({{"done", 1}});
     });
@@ -86,7 +87,7 @@ TEST(AnswerPending, TheOwnersThreadAnswers) {
   const auto here = std::this_thread::get_id();
   Rig rig({}, [&](ServerOptions& options, Router& routes) {
     options.wake = owner.wake();
-    routes.add("GET", "/v1/thread", Need::read, [here](const Request&) {
+    routes.add("GET", "/v1/thread", Need::nothing, [here](const Request&) {
       return json_response({{"owner", std::this_thread::get_id() == here}});
     });
   });
@@ -118,7 +119,7 @@ TEST(AnswerPending, AQuestionThatTakesTheOwnerTooLongIsAnsweredHonestly) {
   std::promise<void> answered;
   Rig rig(limits, [&](ServerOptions& options, Router& routes) {
     options.wake = owner.wake();
-    routes.add("GET", "/v1/slow", Need::read, [&](const Request&) {
+    routes.add("GET", "/v1/slow", Need::nothing, [&](const Request&) {
       answered.get_future().wait();
       return Response{};
     });
@@ -149,7 +150,7 @@ TEST(AnswerPending, QuestionsAreAnsweredInTheirOrderAndSomeAtATime) {
   std::vector<std::string> order;  // of the owner's thread
   Rig rig({}, [&](ServerOptions& options, Router& routes) {
     options.wake = owner.wake();
-    routes.add("GET", "/v1/order/{number}", Need::read, [&](const Request& request) {
+    routes.add("GET", "/v1/order/{number}", Need::nothing, [&](const Request& request) {
       order.push_back(request.parameters.at("number"));
       return Response{};
     });

@@ -132,7 +132,7 @@ void Connection::on_head(error_code error) {
   const Head head = describe();
   exchange_.method = head.method;
   exchange_.path = path_only(head.target);
-  auto judged = hub_.service.admit(head);
+  auto judged = hub_.service.admit(head, &exchange_.who);
   if (const auto* refusal = std::get_if<Response>(&judged)) return answer(*refusal, false);
   admitted_ = std::get<Admitted>(std::move(judged));
   exchange_.route = admitted_.route;
@@ -209,7 +209,7 @@ void Connection::ask_owner() {
     return refusal.has_value();
   };
   const auto& route = *question_->admitted.route;
-  if (hub_.has_readers && route.need == Need::read) {
+  if (hub_.has_readers && route.need != Need::change) {
     asio::post(hub_.reads, handle);
   } else if (hub_.has_readers && route.prepare) {
     asio::post(hub_.reads, [&hub = hub_, question = question_, refused, handle] {
@@ -270,6 +270,8 @@ void Connection::answer(const Response& response, bool keep) {
   exchange_.status = response.status;
   exchange_.seconds = std::chrono::duration<double>(Clock::now() - began_).count();
   exchange_.why = response.why;
+  if (const auto made = response.headers.find("Location"); made != response.headers.end())
+    exchange_.made = made->second;
   hub_.service.record(exchange_);
   response_.emplace(static_cast<http::status>(response.status), parser_->get().version() == 10 ? 10 : 11);
   response_->set(http::field::content_type, response.content_type);

@@ -18,6 +18,16 @@ struct Caller {
   std::optional<unsigned> user;  // who connected to the Unix socket
 };
 
+// Each may do what those before it may: see that there are jobs, queue and cancel one's own, do anything.
+enum class Role { none, view, submit, operate };
+
+// Who asks, as the server knows them (access.h).
+struct Identity {
+  Role role = Role::none;
+  std::optional<unsigned> user{};  // whose jobs are theirs; none: nobody's
+  std::string name{};              // "user 1001", "token prometheus"
+};
+
 struct Request {
   std::string method;                             // "GET", "POST", "PUT", "DELETE"
   std::string path;                               // decoded
@@ -26,6 +36,7 @@ struct Request {
   std::string content_type;
   std::string body;
   Caller caller;
+  Identity who;
   nlohmann::json prepared;  // what the route's preparation found out; null: it has none
 };
 

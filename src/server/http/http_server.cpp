@@ -67,7 +67,7 @@ struct Door {
 
 class HttpServer::Impl {
  public:
-  Impl(ServerOptions options, Router router, Token token, Log& log, Metrics& metrics);
+  Impl(ServerOptions options, Router router, Tokens tokens, Log& log, Metrics& metrics);
   ~Impl() { stop(); }
 
   std::vector<Address> addresses() const { return addresses_; }
@@ -96,9 +96,10 @@ class HttpServer::Impl {
   std::vector<std::thread> readers_;
 };
 
-HttpServer::Impl::Impl(ServerOptions options, Router router, Token token, Log& log, Metrics& metrics)
+HttpServer::Impl::Impl(ServerOptions options, Router router, Tokens tokens, Log& log, Metrics& metrics)
     : log_(log),
-      service_(std::move(router), std::move(token), {options.limits, options.host_names, ::geteuid()}, log,
+      service_(std::move(router), std::move(tokens),
+               {options.limits, options.host_names, {::geteuid(), options.others}, options.audit}, log,
                metrics),
       hub_(service_, possible(options.limits, log)) {
   hub_.wake = std::move(options.wake);
@@ -107,6 +108,8 @@ HttpServer::Impl::Impl(ServerOptions options, Router router, Token token, Log& l
   Address socket;
   socket.socket = options.socket;
   if (socket.is_unix()) open(socket, options.socket_mode);
+  socket.socket = options.open_socket;
+  if (socket.is_unix()) open(socket, 0666);
   if (doors_.empty()) throw UserError("the server has neither a port nor a socket to listen on; give it one");
   // Signals are the main thread's business.
   sigset_t every_signal, before;
@@ -249,8 +252,8 @@ void HttpServer::Impl::stop() {
   log_.info("stopped");
 }
 
-HttpServer::HttpServer(ServerOptions options, Router router, Token token, Log& log, Metrics& metrics)
-    : impl_(std::make_unique<Impl>(std::move(options), std::move(router), std::move(token), log, metrics)) {}
+HttpServer::HttpServer(ServerOptions options, Router router, Tokens tokens, Log& log, Metrics& metrics)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(router), std::move(tokens), log, metrics)) {}
 
 HttpServer::~HttpServer() = default;
 

@@ -26,28 +26,32 @@
 #include <vector>
 
 #include "server/http/address.h"
+#include "server/http/audit.h"
 #include "server/http/limits.h"
 #include "server/http/log.h"
 #include "server/http/metrics.h"
 #include "server/http/router.h"
-#include "server/http/token.h"
+#include "server/http/tokens.h"
 
 namespace tandem::server {
 
 struct ServerOptions {
   std::optional<Address> tcp;           // port 0: any free one
   std::filesystem::path socket;         // empty: none
-  unsigned socket_mode = 0600;          // 0666 lets every user of this machine read
+  unsigned socket_mode = 0600;          // 0666 lets every user of this machine connect
+  std::filesystem::path open_socket;    // one more, for every user of this machine; empty: none
+  Role others = Role::none;             // what those are who connect to a socket and are not us nor root
   std::vector<std::string> host_names;  // beside localhost, what a browser here may call us
   Limits limits;
   std::function<void()> wake;
-  int readers = 0;  // threads for routes that only read (Need::read); 0: they are the owner's, as the others
+  Audit* audit = nullptr;  // outlives it; null: none is kept
+  int readers = 0;  // threads for routes that change nothing; 0: they are the owner's, as the others
 };
 
 class HttpServer {
  public:
   // Listens when it returns; throws UserError when it cannot (listener.h). `log` and `metrics` outlive it.
-  HttpServer(ServerOptions, Router, Token, Log&, Metrics&);
+  HttpServer(ServerOptions, Router, Tokens, Log&, Metrics&);
   HttpServer(const HttpServer&) = delete;
   ~HttpServer();
 

@@ -212,7 +212,7 @@ TEST(HttpServer, StopEndsSilentConnectionsAndRemovesTheSocket) {
 TEST(HttpServer, StopLetsAHandlerEnd) {
   std::promise<void> begun, go_on;
   Rig rig({}, [&](ServerOptions&, Router& routes) {
-    routes.add("GET", "/v1/slow", Need::read, [&](const Request&) {
+    routes.add("GET", "/v1/slow", Need::nothing, [&](const Request&) {
       begun.set_value();
       go_on.get_future().wait();
       return Response{200, std::string(1 << 20, 'y')};

@@ -21,8 +21,9 @@ platform::Descriptor make_socket(int family) {
 }
 
 // Without the sticky bit, whoever may write the folder may put a socket of their own in our place.
-void check_folder(const fs::path& folder) {
-  ::mkdir(folder.c_str(), 0700);  // a failure shows in the next line
+void check_folder(const fs::path& folder, mode_t mode) {
+  const bool made = ::mkdir(folder.c_str(), 0700) == 0;  // a failure shows below
+  if (made && (mode & 077) != 0) ::chmod(folder.c_str(), 0755);
   struct stat info {};
   if (::stat(folder.c_str(), &info) != 0)
     throw UserError("the socket's folder " + folder.string() + " does not exist; make it, or choose another");
@@ -78,7 +79,7 @@ Listener Listener::open(const Address& address, mode_t mode) {
 
 void Listener::open_unix(mode_t mode) {
   const fs::path folder = fs::absolute(address_.socket).parent_path();
-  check_folder(folder);
+  check_folder(folder, mode);
   Address draft;
   draft.socket = address_.socket.string() + ".new";
   const auto where = socket_address(draft);

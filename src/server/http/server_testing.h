@@ -180,20 +180,21 @@ class Rig {
  private:
   Router router() {
     Router routes;
-    routes.add("GET", "/v1/ping", Need::read, [](const Request&) { return json_response({{"pong", true}}); });
+    routes.add("GET", "/v1/ping", Need::nothing,
+               [](const Request&) { return json_response({{"pong", true}}); });
     routes.add("POST", "/v1/echo", Need::change, [this](const Request& request) {
       ++changes;
       return Response{201, request.body, "text/plain"};
     });
-    routes.add("GET", "/v1/jobs/{job}", Need::read, [](const Request& request) {
+    routes.add("GET", "/v1/jobs/{job}", Need::nothing, [](const Request& request) {
       return json_response({{"job", request.parameters.at("job")}, {"query", request.query}});
     });
-    routes.add("GET", "/v1/long", Need::read, [](const Request&) {
+    routes.add("GET", "/v1/long", Need::nothing, [](const Request&) {
       return Response{200, std::string(32 << 20, 'x'), "text/plain"};
     });
-    routes.add("GET", "/v1/broken", Need::read,
+    routes.add("GET", "/v1/broken", Need::nothing,
                [](const Request&) -> Response { throw std::runtime_error("inner trouble"); });
-    routes.add("GET", "/metrics", Need::read, [this](const Request&) {
+    routes.add("GET", "/metrics", Need::nothing, [this](const Request&) {
       return Response{200, metrics.text(), Metrics::kContentType};
     });
     return routes;

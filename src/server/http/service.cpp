@@ -33,18 +33,19 @@ void check_answer(const Response& response) {
 
 }  // namespace
 
-Service::Service(Router router, Token token, Options options, Log& log, Metrics& metrics)
+Service::Service(Router router, Tokens tokens, Options options, Log& log, Metrics& metrics)
     : router_(std::move(router)),
-      token_(std::move(token)),
+      tokens_(std::move(tokens)),
       options_(std::move(options)),
       log_(log),
       metrics_(metrics) {
-  log_.hide(token_.reveal());
+  log_.hide(tokens_.operators().reveal());
 }
 
-std::variant<Admitted, Response> Service::admit(const Head& head) {
+std::variant<Admitted, Response> Service::admit(const Head& head, Identity* who) {
+  Identity found;
   try {
-    return judge(head);
+    return judge(head, who ? *who : found);
   } catch (const Refusal& refusal) {
     return error_response(refusal);
   }
@@ -66,14 +67,14 @@ void Service::check_shape(const Head& head) const {
 }
 
 ShownToken Service::shown_token(const Head& head) const {
-  if (head.authorization.empty()) return ShownToken::none;
+  if (head.authorization.empty()) return {};
   constexpr std::string_view kBearer = "Bearer ";
   const std::string_view given = head.authorization.front();
-  if (!given.starts_with(kBearer)) return ShownToken::wrong;
-  return token_.matches(given.substr(kBearer.size())) ? ShownToken::right : ShownToken::wrong;
+  if (!given.starts_with(kBearer)) return {.shown = true};
+  return {true, tokens_.holder(given.substr(kBearer.size()))};
 }
 
-Admitted Service::judge(const Head& head) const {
+Admitted Service::judge(const Head& head, Identity& who) const {
   check_shape(head);
   const bool browser_like = !head.caller.unix_socket && head.caller.loopback && !head.host.empty();
   if (browser_like && !host_is_ours(head.host.front(), options_.host_names))
@@ -81,8 +82,8 @@ Admitted Service::judge(const Head& head) const {
                            "' is not this machine; use 127.0.0.1 or localhost");
   Target target = parse_target(head.target);
   Match match = router_.find(head.method, target);
-  if (const auto refused = access_refused(match.route->need, head.caller, shown_token(head), options_.owner))
-    throw *refused;
+  who = identified(head.caller, shown_token(head), options_.rights);
+  if (const auto refused = access_refused(match.route->need, who, head.caller)) throw *refused;
   Admitted admitted{match.route, {}};
   admitted.request.method = head.method;
   admitted.request.path = target.path();
@@ -90,6 +91,7 @@ Admitted Service::judge(const Head& head) const {
   admitted.request.query = std::move(target.query);
   admitted.request.content_type = head.content_type;
   admitted.request.caller = head.caller;
+  admitted.request.who = who;
   return admitted;
 }
 
@@ -127,7 +129,24 @@ Response Service::handle(const Admitted& admitted) {
   });
 }
 
+// Changes, whatever became of them, and whoever may not ask what they asked.
+void Service::audit(const Exchange& exchange) const {
+  const bool refused = exchange.status == 401 || exchange.status == 403;
+  const bool change = exchange.route && exchange.route->need == Need::change;
+  if (!options_.audit || (!refused && !change)) return;
+  nlohmann::json line{{"who", exchange.who.name.empty() ? "unknown" : exchange.who.name},
+                      {"over", exchange.caller.unix_socket ? "unix" : "tcp"},
+                      {"what", printable(exchange.method, 20) + " " + printable(exchange.path, 200)},
+                      {"outcome", refused ? "refused" : exchange.status < 300 ? "done" : "failed"},
+                      {"status", exchange.status}};
+  if (const auto user = exchange.who.user ? exchange.who.user : exchange.caller.user) line["user"] = *user;
+  if (!exchange.made.empty()) line["made"] = exchange.made;
+  if (!exchange.why.empty()) line["why"] = printable(exchange.why, 300);
+  refused ? options_.audit->refused(std::move(line)) : options_.audit->changed(std::move(line));
+}
+
 void Service::record(const Exchange& exchange) {
+  audit(exchange);
   const std::string route = exchange.route ? exchange.route->pattern : "none";
   metrics_
       .counter("tandem_http_requests_total", "Requests answered",

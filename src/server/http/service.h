@@ -10,11 +10,12 @@
 #include <variant>
 #include <vector>
 
+#include "server/http/audit.h"
 #include "server/http/limits.h"
 #include "server/http/log.h"
 #include "server/http/metrics.h"
 #include "server/http/router.h"
-#include "server/http/token.h"
+#include "server/http/tokens.h"
 
 namespace tandem::server {
 
@@ -42,7 +43,9 @@ struct Exchange {
   int status = 0;
   double seconds = 0;
   Caller caller;
-  std::string why;  // it was refused
+  std::string why;     // it was refused
+  std::string made{};  // where what a change made is found
+  Identity who{};
 };
 
 class Service {
@@ -50,13 +53,15 @@ class Service {
   struct Options {
     Limits limits;
     std::vector<std::string> host_names;  // names of this machine a Host header may give, in lower case
-    unsigned owner = 0;                   // the user the server runs as
+    SocketRights rights;
+    Audit* audit = nullptr;  // null: nobody wants to know; outlives it
   };
 
-  // `log` and `metrics` must outlive it; the token is hidden from the log.
-  Service(Router, Token, Options, Log&, Metrics&);
+  // `log` and `metrics` must outlive it; the operators' token is hidden from the log.
+  Service(Router, Tokens, Options, Log&, Metrics&);
 
-  std::variant<Admitted, Response> admit(const Head&);
+  // `who`: who it is from, as far as that became known.
+  std::variant<Admitted, Response> admit(const Head&, Identity* who = nullptr);
   // The route's preparation, if it has one; a response: it came to nothing, and this is why.
   std::optional<Response> prepare(Admitted&);
   Response handle(const Admitted&);
@@ -68,12 +73,13 @@ class Service {
  private:
   template <class Answer>
   Response guarded(const Admitted&, const Answer&);
-  Admitted judge(const Head&) const;
+  Admitted judge(const Head&, Identity& who) const;
+  void audit(const Exchange&) const;
   void check_shape(const Head&) const;
   ShownToken shown_token(const Head&) const;
 
   const Router router_;
-  const Token token_;
+  const Tokens tokens_;
   const Options options_;
   Log& log_;
   Metrics& metrics_;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "base/error.h"
 #include "server/http/server_testing.h"
 
@@ -10,7 +12,7 @@ namespace {
 
 class Judged : public testing::Test {
  protected:
-  Judged() : service_(router(), token_, {{}, {"node7"}, 1000}, log_, metrics_) {}
+  Judged() : service_(router(), token_, {{}, {"node7"}, {1000}}, log_, metrics_) {}
 
   Router router() {
     Router routes;
@@ -23,6 +25,7 @@ class Judged : public testing::Test {
     head.method = "GET";
     head.target = "/read";
     head.host = {"localhost"};
+    head.authorization = {"Bearer " + token_.reveal()};
     return head;
   }
   Head change() const {
@@ -30,7 +33,6 @@ class Judged : public testing::Test {
     head.method = "POST";
     head.target = "/change/x?y=z";
     head.has_body = true;
-    head.authorization = {"Bearer " + token_.reveal()};
     return head;
   }
   int status(const Head& head) {
@@ -104,6 +106,44 @@ TEST_F(Judged, Tokens) {
   EXPECT_EQ(status(head), 200);
   head.caller = {true, true, 1001};
   EXPECT_EQ(status(head), 403);
+}
+
+TEST_F(Judged, ReadingNeedsARole) {
+  Head head = read();
+  head.authorization = {};
+  EXPECT_EQ(status(head), 401) << "loopback or not";
+  head.caller = {true, true, 1001};
+  EXPECT_EQ(status(head), 403);
+  head.caller = {true, true, 1000};
+  EXPECT_EQ(status(head), 200);
+}
+
+TEST_F(Judged, ChangesAndRefusalsAreAudited) {
+  platform::TemporaryFolder folder("tandem-service-audit");
+  const auto file = folder.path() / "audit.log";
+  Audit audit(file);
+  const auto view = create_token(folder.path() / "tokens", {"v", Role::view, {}, Seconds{}});
+  Service service(router(), {token_, folder.path() / "tokens"}, {{}, {}, {1000}, &audit}, log_, metrics_);
+  const auto asked = [&](const Head& head, int status) {
+    Exchange exchange{head.method, head.target, nullptr, status, 0, head.caller, "why"};
+    const auto judged = service.admit(head, &exchange.who);
+    if (const auto* admitted = std::get_if<Admitted>(&judged)) exchange.route = admitted->route;
+    service.record(exchange);
+  };
+  asked(change(), 201);
+  asked(read(), 200);  // neither a change nor refused
+  Head low = change();
+  low.authorization = {"Bearer " + view.reveal()};
+  asked(low, 403);
+  std::ifstream in(file);
+  std::vector<nlohmann::json> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0]["outcome"], "done");
+  EXPECT_EQ(lines[0]["who"], "the operators' token");
+  EXPECT_EQ(lines[1]["outcome"], "refused");
+  EXPECT_EQ(lines[1]["who"], "token v");
+  EXPECT_EQ(lines[1].dump().find(view.reveal()), std::string::npos);
 }
 
 TEST_F(Judged, WhatHandlersThrowIsAnAnswer) {

@@ -210,7 +210,7 @@ TEST(RealCgroups, AForkBombStaysBelowItsLimitAndIsEnded) {
     EXPECT_GT(group.processes().size(), 1U);
   }
   EXPECT_EQ(::waitpid(child, nullptr, 0), child);
-  EXPECT_FALSE(Cgroup::find(support, name)) << "it could not be removed: processes are left in it";
+  EXPECT_FALSE(Cgroup::left_at(support.folders_of(name))) << "it could not be removed: processes are left in it";
   ::close(gate[0]), ::close(gate[1]);
 }
 

@@ -41,12 +41,14 @@ std::string trial_state(const TaskView& task, const JobView& job) {
   }
 }
 
+// What the search space has beside the spec's own parameters, and only one choice of.
 std::set<std::string> with_one_choice(const spec::TuneJob& job, const View& view) {
   std::set<std::string> out;
   if (view.nodes.empty()) return out;
   for (const auto& parameter : search_space(job, largest_node(view)).parameters)
     if (parameter.domain.kind == spec::Domain::Kind::choice && parameter.domain.choices.size() == 1)
       out.insert(parameter.name);
+  for (const auto& written : job.hyper.parameters) out.erase(written.name);
   return out;
 }
 

@@ -69,7 +69,7 @@ struct Outcome {
 
 Outcome outcome(const View&, JobId);
 
-// Of a trial's point what was searched: a parameter with one choice is none.
+// Of a trial's point what was searched: a system parameter with one choice was not.
 Values searched_part(const spec::TuneJob&, const View&, Values point);
 
 // The job that only measures, for later ones (`tandem tune --warm`): each batch size in each configuration of

@@ -11,6 +11,7 @@ A Tally says what was seen; its faults are the verdict."""
 
 import collections
 import dataclasses
+import functools
 import http.client
 import json
 import os
@@ -27,8 +28,13 @@ from e2e.serving import ServerCase
 
 VICTIMS = ("tandem", "worker", "both")
 MOST_A_RUN = 6
-# A storm kills more often than anything a job should survive by default.
-PATIENT = "limits: {retries: 1000}\n"
+
+
+@functools.cache
+def patient():
+    """A storm kills more often than anything a job should survive by default; `lost` as far as this Tandem has it."""
+    schema = subprocess.run([TANDEM, "schema"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return "limits: {retries: 1000" + (", lost: 0" if '"lost"' in schema else "") + "}\n"
 
 
 @dataclasses.dataclass
@@ -145,7 +151,7 @@ class Small(Work):
     what = "train"
 
     def spec(self, case):
-        return case.speaker_spec("--record", "--sleep-ms", 10, epochs=8, extra=PATIENT)
+        return case.speaker_spec("--record", "--sleep-ms", 10, epochs=8, extra=patient())
 
     def result(self, result):
         return super().result(result), pathlib.Path(result["folder"], "task-0/result").read_text()
@@ -156,7 +162,7 @@ class WithoutCheckpoints(Work):
     what, checkpoints = "train without checkpoints", False
 
     def spec(self, case):
-        return case.speaker_spec("--record", "--sleep-ms", 20, "--no-checkpoints", epochs=4, extra=PATIENT)
+        return case.speaker_spec("--record", "--sleep-ms", 20, "--no-checkpoints", epochs=4, extra=patient())
 
 
 class Trainer(Work):
@@ -166,7 +172,7 @@ class Trainer(Work):
     def spec(self, case):
         command = [sys.executable, ROOT / "tests/programs/recorder.py", BIN / "tandem-trainer", "train", "--model", "mlp", "--dataset", "digits"]
         return case.spec(f"kind: train\nname: mlp\nprogram: {{command: {json.dumps([str(word) for word in command])}}}\n"
-                         f"hyper: {{epochs: 4, batch_size: 128, dropout: 0.2}}\nsystem: {{cores: 1}}\n{PATIENT}")
+                         f"hyper: {{epochs: 4, batch_size: 128, dropout: 0.2}}\nsystem: {{cores: 1}}\n{patient()}")
 
     def result(self, result):
         timing = ("seconds", "per_second")
@@ -181,7 +187,7 @@ class Tuning(Work):
     def spec(self, case):
         command = json.dumps([SPEAKER, "--record", "--sleep-ms", "8"])
         return case.spec(f"kind: tune\nname: speaker\nprogram: {{command: {command}}}\nsearch: {{algorithm: hyperband, max_epochs: 9}}\n"
-                         f"hyper:\n  x: {{range: [0, 1]}}\n{PATIENT}")
+                         f"hyper:\n  x: {{range: [0, 1]}}\n{patient()}")
 
     def result(self, result):
         return [(trial["hyper"], [(e["epoch"], e["metrics"]) for e in trial["history"]]) for trial in result["trials"]]
@@ -333,8 +339,8 @@ class ServerStorm(ServerCase):
         if self.speaking and number % 2:
             command = json.dumps([SPEAKER, "--record", "--sleep-ms", str(chance.randint(10, 60))])
             return (f"kind: train\nname: plain\nprogram: {{command: {command}}}\nhyper: {{epochs: 6}}\n"
-                    f"system: {{cores: 1, memory: 64MiB}}\n{PATIENT}")
-        return self.plain("sh", "-c", SCRIPT.format(number, chance.randint(1, 9)), extra=PATIENT)
+                    f"system: {{cores: 1, memory: 64MiB}}\n{patient()}")
+        return self.plain("sh", "-c", SCRIPT.format(number, chance.randint(1, 9)), extra=patient())
 
     def storm(self, kills, jobs, seconds_a_job, seed=20261115):
         """At least so many kills while so many jobs come; returns the Tally."""

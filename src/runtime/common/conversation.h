@@ -37,8 +37,9 @@ struct Conversation {
   std::int64_t last_epoch = 0;      // the last one reported (or resumed after)
   bool first_report = true;         // none yet in this process
   bool said_hello = false;          // in this process
-  std::vector<std::string> objectives{};  // metrics that must be numbers
-  std::set<std::string> not_finite{};     // those that were none, and of which that was said
+  // Metrics that must be numbers; others that were none, and of which that was said.
+  std::vector<std::string> objectives{};
+  std::set<std::string> not_finite{};
   bool keeps_checkpoints = false;   // as its last hello said
   bool sets_precision = false;      // the same
   bool owes_answer = false;         // it has reported and waits

@@ -66,6 +66,9 @@ int serve(ServeOptions& options) {
   auto& separation = setup.world.here.separation;
   separation.umask = ::umask(077);
   if (options.sandbox) {
+    if (!app::capabilities_of(setup.world.world).here)
+      throw UserError("--sandbox is for programs on this machine (--world local), not for --world " +
+                      setup.world.world);
     if (const auto missing = platform::Sandbox::missing()) throw UserError("--sandbox: " + *missing);
     separation.sandbox = store.folder();
   }

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "platform/sandbox.h"
 #include "server/api.h"
 #include "server/archive.h"
 #include "server/http/http_server.h"
@@ -146,6 +147,9 @@ class Daemon::Impl {
     auto setup = options_.world;
     setup.run = run_.id;
     setup.folder = store.run_folder(run_.id);
+    if (!setup.here.separation.sandbox.empty())
+      for (const auto& one : platform::Sandbox::probe())
+        if (!one.available) log_.warning("sandbox", {{"without", one.mechanism}, {"why", one.why}});
     setup.here.separation.as_owners = ::geteuid() == 0;
     setup.here.separation.without_secrets = true;
     hosted_ = make_world(setup);

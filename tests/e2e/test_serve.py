@@ -327,6 +327,9 @@ class Hostile(ServerCase):
         for address in ("0.0.0.0:0", "[::]:0", "192.0.2.1:8470"):
             self.assertIn("ssh -L", self.tandem("serve", "--name", "b", "--world", "sim", "--nodes", "heats", "--listen", address, code=2).stderr)
 
+    def test_a_sandbox_is_for_programs_on_this_machine(self):
+        self.assertIn("--world local", self.tandem("serve", "--name", "b", "--world", "sim", "--nodes", "heats", "--no-port", "--sandbox", code=2).stderr)
+
     def test_nonsense_is_refused_and_the_server_stays(self):
         post = lambda body: self.http("POST", "/v1/jobs", body, token=self.token)[0]
         for body in ("", "{", "[]", "null", '{"spec": 7}', '{"spec": "kind: train"}', '{"spec": "a: &a [*a]"}', '{"spec": "x", "extra": 1}',

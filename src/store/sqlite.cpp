@@ -2,6 +2,7 @@
 
 #include <sqlite3.h>
 
+#include <cctype>
 #include <utility>
 
 #include "base/error.h"
@@ -121,9 +122,41 @@ std::span<const std::uint8_t> Statement::blob(int column) const {
   return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
+namespace {
+
+// A name for SQLite that says: nobody changes this file.
+std::string immutable(const std::filesystem::path& file) {
+  std::string out = "file:";
+  for (const char c : file.string()) {
+    constexpr const char* kDigits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) || c == '/' || c == '.' || c == '-' || c == '_')
+      out += c;
+    else
+      out += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return out + "?immutable=1";
+}
+
+}  // namespace
+
 Database::Database(const std::filesystem::path& file) {
-  const int code =
-      sqlite3_open_v2(file.c_str(), &connection_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  open(file.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  try {
+    if (read_only()) {
+      make_readable(file);
+      return;
+    }
+    become_wal();
+    execute("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON");
+  } catch (...) {
+    sqlite3_close_v2(std::exchange(connection_, nullptr));
+    throw;
+  }
+}
+
+void Database::open(const std::string& name, int flags) {
+  const int code = sqlite3_open_v2(name.c_str(), &connection_, flags, nullptr);
   if (code != SQLITE_OK) {
     sqlite3* broken = std::exchange(connection_, nullptr);
     try {
@@ -134,13 +167,26 @@ Database::Database(const std::filesystem::path& file) {
     }
   }
   sqlite3_busy_timeout(connection_, kBusyMilliseconds);
-  try {
-    become_wal();
-    execute("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON");
-  } catch (...) {
-    sqlite3_close_v2(std::exchange(connection_, nullptr));
-    throw;
-  }
+}
+
+bool Database::read_only() const {
+  return sqlite3_db_readonly(connection_, "main") == 1;
+}
+
+// SQLite wants a file of shared memory beside a database with a log (WAL), and cannot make one here. Without a
+// log nobody has it open for writing, and all of it is in the file.
+void Database::make_readable(const std::filesystem::path& file) {
+  constexpr const char* kLook = "SELECT count(*) FROM sqlite_master";
+  if (sqlite3_exec(connection_, kLook, nullptr, nullptr, nullptr) == SQLITE_OK) return;
+  std::error_code absent;
+  const auto log = std::filesystem::file_size(file.string() + "-wal", absent);
+  if (!absent && log > 0)
+    throw SystemError(file.string() +
+                      ": cannot be written, and was not closed (tandem.db-wal is beside it); copy the folder "
+                      "to where you may write and use the copy with --store");
+  sqlite3_close_v2(std::exchange(connection_, nullptr));
+  open(immutable(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  execute(kLook);
 }
 
 // Two processes that open a new file at once can meet here; SQLite then says busy without waiting.

@@ -46,15 +46,19 @@ class Statement {
 
 class Database {
  public:
-  // Creates the file when it is absent. WAL, fully synchronous: what was committed survives a power cut.
+  // Creates the file when it is absent. WAL, fully synchronous: what was committed survives a power cut. One
+  // that may not be written (its permissions, a read-only mount) can be read.
   explicit Database(const std::filesystem::path& file);
   Database(Database&& other) noexcept : connection_(std::exchange(other.connection_, nullptr)) {}
+  bool read_only() const;
   ~Database();
 
   void execute(const std::string& sql);
   Statement prepare(std::string_view sql) { return Statement(connection_, sql); }
 
  private:
+  void open(const std::string& name, int flags);
+  void make_readable(const std::filesystem::path& file);
   void become_wal();
 
   sqlite3* connection_ = nullptr;

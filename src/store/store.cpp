@@ -158,7 +158,7 @@ std::optional<RunLock> RunLock::take(const fs::path& run_folder) {
 }
 
 std::optional<int> RunLock::owner(const fs::path& run_folder) {
-  const int descriptor = ::open((run_folder / "lock").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  const int descriptor = ::open((run_folder / "lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) return std::nullopt;
   std::optional<int> pid;
   // Asks without taking: a look must never be in the way of a resume.
@@ -195,6 +195,11 @@ void Store::migrate() {
   };
   const auto newest = static_cast<std::int64_t>(kMigrations.size());
   if (version_of() == newest) return;
+  if (database_.read_only() && version_of() < newest)
+    throw UserError(fmt::format(
+        "{}: an earlier Tandem wrote this store, and it cannot be brought up to date where it may not be "
+        "written; copy the folder to where you may write and use the copy with --store",
+        (folder_ / "tandem.db").string()));
   Transaction transaction(database_);
   const auto version = version_of();  // again, now that nobody else can change it
   if (version > newest)

@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <functional>
 
 #include "base/error.h"
 #include "platform/temporary.h"
@@ -340,6 +342,59 @@ TEST_F(StoreTest, AFullDiskLosesNothingThatWasThere) {
   EXPECT_EQ(all_of(*store.journal(id)).size(), 1u);
   store.journal(id)->append(std::span(entries).subspan(1));
   EXPECT_EQ(all_of(*store.journal(id)).size(), 3u);
+}
+
+// What `child` says in a process of a user who may write nothing here.
+std::string as_nobody(const std::function<std::string()>& child) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    std::string said = "no user nobody";
+    if (::setgid(65534) == 0 && ::setuid(65534) == 0) try {
+        said = child();
+      } catch (const std::exception& e) {
+        said = e.what();
+      }
+    [[maybe_unused]] const auto told = ::write(ends[1], said.data(), said.size());
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string out(4096, '\0');
+  out.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(ends[0], out.data(), out.size()))));
+  ::close(ends[0]);
+  ::waitpid(pid, nullptr, 0);
+  return out;
+}
+
+TEST_F(StoreTest, WhoMayNotWriteCanReadAndIsToldWhenWriting) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const auto there = folder_.path() / "a store?";
+  ::chmod(folder_.path().c_str(), 0755);
+  std::string id;
+  auto store = std::make_optional<Store>(there);
+  id = store->create_run("train", "a", "{}", Seconds{1}).id;
+  store->journal(id)->append(some_entries());
+  const auto may_be_read = [&] {
+    for (const auto& each : std::filesystem::recursive_directory_iterator(there))
+      ::chmod(each.path().c_str(), each.is_directory() ? 0555 : 0444);
+    ::chmod(there.c_str(), 0555);
+  };
+  const auto read = [&] {
+    Store mine(there);
+    return mine.find("last").name + " " + std::to_string(all_of(*mine.journal(id)).size());
+  };
+  may_be_read();
+  EXPECT_EQ(as_nobody(read), "a 3") << "while it is in use";
+  store.reset();
+  may_be_read();
+  EXPECT_FALSE(std::filesystem::exists(there / "tandem.db-wal"));
+  EXPECT_EQ(as_nobody(read), "a 3");
+  const auto told = as_nobody([&] {
+    Store(there).journal(id)->append(std::vector<Entry>{{4, {Seconds{9}, Woke{0}}, {}}});
+    return std::string("written");
+  });
+  EXPECT_NE(told.find("cannot be written"), std::string::npos) << told;
 }
 
 // Two processes on one store: neither damages it nor the other's journal.

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "app/leftovers.h"
 #include "app/results.h"
@@ -179,7 +180,10 @@ int work(store::Store& store, const store::RunInfo& run, const spec::Job& job, c
     throw UserError("run " + run.id + " is being worked on by another process; `tandem logs -f " + run.id +
                     "` follows it");
   for (const auto& left : app::reap_leftovers(store)) std::cerr << "tandem: " << text(left) << "\n";
-  auto journal = store.journal(run.id);
+  auto journal = store.journal(run.id, [said = false](const std::string& why) mutable {
+    if (!std::exchange(said, true)) std::cerr << "tandem: " << why << "; the run waits until it is free\n";
+    return !interrupted();
+  });
   const auto where = world_of(run);
   const auto machine = where.here() ? machine_for(store, run) : std::nullopt;
   if (where.here() && !machine) {

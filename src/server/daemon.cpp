@@ -7,6 +7,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "app/job_json.h"
 #include "app/leftovers.h"
@@ -136,7 +137,7 @@ class Daemon::Impl {
       : options_(std::move(options)),
         run_(run_of(store, options_)),
         lock_(store::RunLock::take(store.run_folder(run_.id))),
-        journal_(store.journal(run_.id)),
+        journal_(store.journal(run_.id, [this](const std::string& why) { return waits_for_store(why); })),
         log_(Log::to_descriptor(STDERR_FILENO), {.from = options_.log_from}),
         audit_(audit_file(store), [this](const auto& why) { log_.error("audit log", {{"why", why}}); }),
         reporter_(log_, metrics_) {
@@ -170,7 +171,8 @@ class Daemon::Impl {
   void serve() {
     loop_->serve([this] {
       http_->answer_pending();
-      const bool archives = archivist_->work(*loop_, published_.get()->scheduler);
+      if (std::exchange(store_locked_, false)) log_.info("the store can be written again");
+      const bool archives = archive_some();
       publish_when_due();
       if (archives) hosted_.interrupt();  // there may be more
       keeper_->keep_when_due(*loop_, archives);
@@ -191,6 +193,23 @@ class Daemon::Impl {
   const View& view() const { return loop_->view(); }
 
  private:
+  // Programs wait at their reports and submissions for their answers meanwhile; what is only read goes on.
+  bool waits_for_store(const std::string& why) {
+    if (!std::exchange(store_locked_, true))
+      log_.warning("the store is locked; jobs wait at their reports until it is not", {{"why", why}});
+    return !stopping_;
+  }
+
+  // True: there may be more. Whoever keeps the store locked puts it off.
+  bool archive_some() {
+    try {
+      return archivist_->work(*loop_, published_.get()->scheduler);
+    } catch (const store::StoreLocked& e) {
+      waits_for_store(e.what());
+      return false;
+    }
+  }
+
   // A node has its number for good: jobs that run are known to be on it.
   void check_nodes() const {
     std::set<std::string> names;
@@ -283,6 +302,7 @@ class Daemon::Impl {
   std::optional<Archivist> archivist_;
   std::optional<SnapshotKeeper> keeper_;
   std::atomic<bool> stopping_{false};
+  bool store_locked_ = false;  // and the log says so
   std::optional<HttpServer> http_;
 };
 

@@ -17,7 +17,8 @@ namespace {
 
 using control::Entry;
 
-constexpr int kFew = 1000;  // entries that are read without a thread
+constexpr int kFew = 1000;       // entries that are read without a thread
+constexpr int kAskEvery = 1000;  // milliseconds, whether a locked store is still waited for
 
 // An entry is its event, then its decisions.
 void encode(const Entry& entry, std::string& bytes) {
@@ -81,17 +82,29 @@ std::string damage(const std::string& run, std::int64_t number, std::int64_t las
 
 class SqliteJournal final : public control::Journal {
  public:
-  SqliteJournal(const std::filesystem::path& file, std::int64_t run, const std::atomic<bool>* stop = nullptr)
+  SqliteJournal(const std::filesystem::path& file, std::int64_t run, const std::atomic<bool>* stop = nullptr,
+                WhileLocked locked = {})
       : database_(file),
         run_(run),
         stop_(stop),
+        locked_(std::move(locked)),
         insert_(database_.prepare("INSERT INTO journal(run, number, body, checksum) VALUES(?, ?, ?, ?)")),
         set_state_(database_.prepare("UPDATE run SET state = ?, reason = ?, changed = ? WHERE number = ?")),
-        learn_(database_.prepare(kInsertKnowledge)) {}
+        learn_(database_.prepare(kInsertKnowledge)) {
+    if (locked_) database_.wait_for_locks(kAskEvery);
+  }
 
   void limit(int pages) { database_.execute("PRAGMA max_page_count=" + std::to_string(pages)); }
 
   void append(std::span<const Entry> entries) override {
+    for (;;) try {
+        return append_once(entries);
+      } catch (const StoreLocked& e) {
+        if (!locked_ || !locked_(e.what())) throw;
+      }
+  }
+
+  void append_once(std::span<const Entry> entries) {
     Transaction transaction(database_);
     std::string bytes;
     for (const auto& entry : entries) {
@@ -186,14 +199,15 @@ class SqliteJournal final : public control::Journal {
   Database database_;
   std::int64_t run_;
   const std::atomic<bool>* stop_;
+  WhileLocked locked_;
   Statement insert_, set_state_, learn_;
 };
 
 }  // namespace
 
 std::unique_ptr<control::Journal> make_journal(const std::filesystem::path& file, std::int64_t run,
-                                               const std::atomic<bool>* stop) {
-  return std::make_unique<SqliteJournal>(file, run, stop);
+                                               const std::atomic<bool>* stop, WhileLocked locked) {
+  return std::make_unique<SqliteJournal>(file, run, stop, std::move(locked));
 }
 
 std::unique_ptr<control::Journal> make_limited_journal(const std::filesystem::path& file, std::int64_t run,

@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "control/ports.h"
 
@@ -14,9 +16,13 @@ namespace tandem::store {
 inline constexpr const char* kInsertKnowledge =
     "INSERT OR IGNORE INTO knowledge(run, decision, machine, learned, body) VALUES(?, ?, ?, ?, ?)";
 
-// `run` is the run's number in the table of runs; `stop` as in Store.
+// Asked about once a second while another process keeps the store locked: false, and appending fails.
+using WhileLocked = std::function<bool(const std::string& why)>;
+
+// `run` is the run's number in the table of runs; `stop` as in Store. Without `locked` it waits for 15 s.
 std::unique_ptr<control::Journal> make_journal(const std::filesystem::path& file, std::int64_t run,
-                                               const std::atomic<bool>* stop = nullptr);
+                                               const std::atomic<bool>* stop = nullptr,
+                                               WhileLocked locked = {});
 // The same in a file that may not grow beyond `pages`: to tests it is a full disk.
 std::unique_ptr<control::Journal> make_limited_journal(const std::filesystem::path& file, std::int64_t run,
                                                        int pages);

@@ -20,9 +20,8 @@ constexpr int kBusyMilliseconds = 15'000;
       throw SystemError(file + ": the disk is full; nothing was lost. Free some space, then `tandem resume`");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      throw SystemError(file +
-                        ": another process has kept the store locked for 15 s; find it with `fuser -v " +
-                        file + "` and try again");
+      throw StoreLocked(file + ": another process keeps the store locked; find it with `fuser -v " + file +
+                        "`");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       throw SystemError(file + ": this file is damaged or not a Tandem store; keep a copy, try `sqlite3 " +
@@ -167,6 +166,10 @@ void Database::open(const std::string& name, int flags) {
     }
   }
   sqlite3_busy_timeout(connection_, kBusyMilliseconds);
+}
+
+void Database::wait_for_locks(int milliseconds) {
+  sqlite3_busy_timeout(connection_, milliseconds);
 }
 
 bool Database::read_only() const {

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -44,6 +46,12 @@ class Statement {
   sqlite3_stmt* statement_ = nullptr;
 };
 
+// Another process keeps the store locked; nothing was written.
+class StoreLocked : public SystemError {
+ public:
+  explicit StoreLocked(const std::string& what) : SystemError(what) {}
+};
+
 class Database {
  public:
   // Creates the file when it is absent. WAL, fully synchronous: what was committed survives a power cut. One
@@ -51,6 +59,7 @@ class Database {
   explicit Database(const std::filesystem::path& file);
   Database(Database&& other) noexcept : connection_(std::exchange(other.connection_, nullptr)) {}
   bool read_only() const;
+  void wait_for_locks(int milliseconds);  // before StoreLocked is thrown; 15 s unless told
   ~Database();
 
   void execute(const std::string& sql);

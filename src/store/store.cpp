@@ -295,11 +295,12 @@ RunInfo Store::find(const std::string& written) {
                   "; `tandem runs` lists them");
 }
 
-std::unique_ptr<control::Journal> Store::journal(const std::string& run) {
+std::unique_ptr<control::Journal> Store::journal(const std::string& run,
+                                                 std::function<bool(const std::string&)> while_locked) {
   auto query = database_.prepare("SELECT number FROM run WHERE id = ?");
   query.bind(1, run);
   if (!query.step()) throw UserError("there is no run '" + run + "'");
-  return make_journal(folder_ / "tandem.db", query.integer(0), stop_);
+  return make_journal(folder_ / "tandem.db", query.integer(0), stop_, std::move(while_locked));
 }
 
 std::int64_t Store::without_checksum(const std::string& run) {

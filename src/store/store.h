@@ -99,7 +99,10 @@ class Store {
   // none.
   RunInfo find(const std::string& written);
   std::filesystem::path run_folder(const std::string& id) const { return folder_ / "runs" / id; }
-  std::unique_ptr<control::Journal> journal(const std::string& run);
+  // `while_locked` is asked about once a second while another process keeps the store locked and something is
+  // to be appended: false, and appending fails. Without it that fails after 15 s.
+  std::unique_ptr<control::Journal> journal(const std::string& run,
+                                            std::function<bool(const std::string& why)> while_locked = {});
   // Entries of its journal in which damage may go unseen: an earlier Tandem wrote them.
   std::int64_t without_checksum(const std::string& run);
 

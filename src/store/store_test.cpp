@@ -397,6 +397,29 @@ TEST_F(StoreTest, WhoMayNotWriteCanReadAndIsToldWhenWriting) {
   EXPECT_NE(told.find("cannot be written"), std::string::npos) << told;
 }
 
+TEST_F(StoreTest, ALockedStoreIsWaitedOutAsLongAsItIsWorthIt) {
+  auto store = open();
+  const auto id = store.create_run("train", "a", "{}", Seconds{1}).id;
+  Database other(file());
+  std::optional<Transaction> lock(other);
+  int asked = 0;
+  const auto patient = store.journal(id, [&](const std::string& why) {
+    EXPECT_NE(why.find("keeps the store locked"), std::string::npos) << why;
+    if (++asked == 2) lock.reset();
+    return true;
+  });
+  const auto entries = some_entries();
+  patient->append(std::span(entries).first(2));
+  EXPECT_EQ(asked, 2);
+  lock.emplace(other);
+  const auto stopping = store.journal(id, [](const std::string&) { return false; });
+  EXPECT_THROW(stopping->append(std::span(entries).subspan(2)), StoreLocked);
+  lock.reset();
+  EXPECT_EQ(all_of(*patient).size(), 2U);
+  stopping->append(std::span(entries).subspan(2));
+  EXPECT_EQ(all_of(*patient), entries);
+}
+
 // Two processes on one store: neither damages it nor the other's journal.
 TEST_F(StoreTest, TwoProcessesWriteAtTheSameTime) {
   auto store = open();

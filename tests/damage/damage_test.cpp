@@ -1,5 +1,5 @@
-// Journals that a disk, or a hand, has changed so that their checksums are right: entries with other bits, lost,
-// doubled or in another order. Whoever reads them gets an error with a message, or an answer; never an abort.
+// Journals that a disk, or a hand, has changed so that their checksums are right: entries with other bits,
+// lost, doubled or in another order. Whoever reads them gets an error with a message, or an answer; never an abort.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -130,7 +130,8 @@ void read_in_every_way(const store::RunInfo& run, const Entries& entries) {
         journal.replay([&](Entry&& entry) { apply_checked(view, entry.event, entry.decisions); });
         if (view.jobs.empty() || app::is_server(of)) return;
         const app::TaskFolders folders("/nowhere");
-        (void)app::result_json(of, view, folders).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        const auto result = app::result_json(of, view, folders);
+        (void)result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
         (void)report::result_table(of, view, folders, true, false);
       },
       +[](const store::RunInfo& of, control::Journal& journal) {  // resume

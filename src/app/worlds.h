@@ -37,6 +37,7 @@ struct WorldSetup {
     int lanes = 1;            // so many nodes, each of them the whole machine (runtime/local/world.h)
     bool output_each = true;  // each task's output in its own folder, not in the run's
     bool watched = true;      // the load of nodes is observed
+    bool waits_for_space = true;  // see local::LocalOptions
   } here{};
   struct {
     std::string partition{}, account{}, qos{}, constraint{};

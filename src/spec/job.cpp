@@ -52,6 +52,8 @@ TrainJob read_train_job(const json& from) {
   if (limits.contains("stall")) job.limits.stall.value = not_negative(limits["stall"], "stall");
   read_quantity(limits, "time", job.limits.time);
   read_whole(limits, "retries", job.limits.retries, 0);
+  read_whole(limits, "output", job.limits.output, 1);
+  read_whole(limits, "lost", job.limits.lost, 0);
   read_whole(from, "keep_checkpoints", job.keep_checkpoints, 0);
   const json& energy = part(from, "energy");
   read_word(energy, "source", job.energy.source);
@@ -87,6 +89,8 @@ nlohmann::json to_json(const TrainJob& job) {
   if (job.program.plain) program["plain"] = true;
   if (!job.program.folder.empty()) program["folder"] = job.program.folder;
   json limits = {{"stall", job.limits.stall.value}, {"retries", job.limits.retries}};
+  if (job.limits.lost != Limits{}.lost) limits["lost"] = job.limits.lost;
+  if (job.limits.output != Limits{}.output) limits["output"] = job.limits.output;
   if (job.limits.time) limits["time"] = job.limits.time->value;
   json energy = {{"source", job.energy.source}};
   if (!job.energy.url.empty()) energy["url"] = job.energy.url;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "event/binary.h"
+#include "store/disk_reserve.h"
 #include "store/read_ahead.h"
 #include "store/sqlite.h"
 
@@ -35,7 +36,8 @@ Entry decode(std::int64_t number, std::span<const std::uint8_t> bytes) {
 class SqliteJournal final : public control::Journal {
  public:
   SqliteJournal(const std::filesystem::path& file, std::int64_t run, const std::atomic<bool>* stop = nullptr)
-      : database_(file),
+      : reserve_(file.parent_path()),
+        database_(file),
         run_(run),
         stop_(stop),
         insert_(database_.prepare("INSERT INTO journal(run, number, body) VALUES(?, ?, ?)")),
@@ -44,7 +46,10 @@ class SqliteJournal final : public control::Journal {
 
   void limit(int pages) { database_.execute("PRAGMA max_page_count=" + std::to_string(pages)); }
 
+  bool use_reserve() override { return reserve_.use(); }
+
   void append(std::span<const Entry> entries) override {
+    reserve_.keep();
     Transaction transaction(database_);
     std::string bytes;
     for (const auto& entry : entries) {
@@ -114,6 +119,7 @@ class SqliteJournal final : public control::Journal {
     set_state_.bind(1, state).bind(2, reason).bind(3, at.value).bind(4, run_).run();
   }
 
+  DiskReserve reserve_;
   Database database_;
   std::int64_t run_;
   const std::atomic<bool>* stop_;

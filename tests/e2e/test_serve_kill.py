@@ -59,7 +59,7 @@ class ServerKill(ServerCase):
                 killed += 1
             self.restart()
             while submitted < len(names) and submitted <= now / length * len(names):
-                self.submit_named(names[submitted], self.plain("sh", "-c", SCRIPT.format(submitted, chance.randint(1, 9))))
+                self.submit_named(names[submitted], self.plain("sh", "-c", SCRIPT.format(submitted, chance.randint(1, 9)), extra="limits: {lost: 0}"))
                 submitted += 1
             if submitted == len(names) and not moments and self.open_jobs() == 0:
                 break

@@ -19,11 +19,11 @@ fs::path TaskFolders::of(TaskId task) const {
 }
 
 fs::path TaskFolders::output_of(TaskId task) const {
-  const auto file = of(task) / "output.log";
-  std::error_code error;
-  if (fs::exists(file, error)) return file;
   const auto number = numbers.empty() ? task : numbers.at(static_cast<std::size_t>(task));
-  return run / fmt::format("output-{}.log", number);  // Slurm's jobs write beside the folders
+  std::error_code error;
+  const auto beside = fmt::format("output-{}.log", number);  // Slurm's jobs write beside the folders
+  if (fs::exists(fs::symlink_status(run / beside, error))) return beside;
+  return fmt::format("task-{}/output.log", number);
 }
 
 JobRun whole_run(const store::RunInfo& run, View view, const fs::path& folder) {
@@ -79,16 +79,12 @@ JobId find_job(const View& view, const std::string& written) {
   throw UserError(fmt::format("there is no job {} there", printable(written, 60)));
 }
 
-namespace {
-
 store::RunInfo find_server(store::Store& store, const std::string& written) {
   for (auto& run : store.runs())
     if (is_server(run) && (run.name == written || run.id == written)) return run;
   throw UserError(fmt::format("there is no server called '{}' in this store; `{} runs` lists them",
                               printable(written, 60), own_command()));
 }
-
-}  // namespace
 
 JobRun find_job_run(store::Store& store, const std::string& written) {
   if (const auto slash = written.rfind('/'); slash != std::string::npos) {

@@ -19,7 +19,8 @@ struct TaskFolders {
   std::filesystem::path run;
   std::vector<TaskId> numbers;  // by task of the view; empty: the view's own numbers
   std::filesystem::path of(TaskId) const;
-  // What the task printed, wherever its world writes it; it need not be there.
+  // What the task printed, wherever its world writes it, below the run's folder (app/task_output.h); it need
+  // not be there.
   std::filesystem::path output_of(TaskId) const;
 };
 
@@ -34,6 +35,8 @@ JobRun whole_run(const store::RunInfo&, View, const std::filesystem::path& folde
 // Job `id` of a server's run. UserError when it has none.
 JobRun job_of_server(const store::RunInfo&, const View&, JobId id, const std::filesystem::path& folder);
 
+// The server of this name or run. UserError when there is none.
+store::RunInfo find_server(store::Store&, const std::string& written);
 // What a person wrote, where it is a number.
 std::optional<JobId> job_number(const std::string& written);
 // The newest job called so, or of this number. UserError when there is none.

@@ -72,6 +72,7 @@ class WatchedWorld final : public control::World {
   void carry_out(const Decision& decision, const View& view) override { world_->carry_out(decision, view); }
   std::vector<Event> wait(Seconds at_most) override;
   std::vector<Event> reconcile(const View& view) override { return world_->reconcile(view); }
+  void out_of_space() override { world_->out_of_space(); }
 
  private:
   std::unique_ptr<control::World> world_;

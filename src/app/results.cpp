@@ -144,7 +144,7 @@ std::optional<fs::path> model_file(const TaskFolders& folders, const View& view)
   if (!task) return std::nullopt;
   const fs::path folder = folders.of(*task);
   for (const char* name : {"model.pt", "model.ubj"})
-    if (fs::exists(folder / name)) return folder / name;
+    if (fs::is_regular_file(fs::symlink_status(folder / name))) return folder / name;
   return std::nullopt;
 }
 

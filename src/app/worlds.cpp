@@ -170,6 +170,7 @@ HostedWorld local_world(const WorldSetup& setup) {
   local::LocalOptions options{.run = setup.run, .folder = setup.folder};
   if (!setup.trainer.empty()) options.trainer = setup.trainer;
   options.output_each = setup.here.output_each;
+  options.waits_for_space = setup.here.waits_for_space;
   options.lanes = setup.here.lanes;
   options.separation = setup.here.separation;
   options.separation.programs = setup.programs;
@@ -219,6 +220,7 @@ class DescribedWorld final : public control::World {
   }
   std::vector<Event> wait(Seconds at_most) override { return described(world_->wait(at_most)); }
   std::vector<Event> reconcile(const View& view) override { return described(world_->reconcile(view)); }
+  void out_of_space() override { world_->out_of_space(); }
 
  private:
   void describe(NodeJoined& node) const {
@@ -372,7 +374,8 @@ HostedWorld make_scratch_world(const std::filesystem::path& folder,
                 .energy = energy.value_or(spec::EnergySpec{}),
                 .gpus = false,
                 .output_each = false,
-                .watched = false};
+                .watched = false,
+                .waits_for_space = false};
   return make_world(setup);
 }
 

@@ -38,6 +38,7 @@ struct WorldSetup {
     bool output_each = true;  // each task's output in its own folder, not in the run's
     bool watched = true;      // the load of nodes is observed
     runtime::Separation separation{};  // of its programs
+    bool waits_for_space = true;  // see local::LocalOptions
   } here{};
   struct {
     std::string partition{}, account{}, qos{}, constraint{};

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "app/offline.h"
 #include "base/error.h"
 #include "base/resources.h"
 #include "cli/printing.h"
@@ -76,7 +77,22 @@ int show_queue(const JobsOptions& options) {
   return kDone;
 }
 
+int cancel_offline(const JobsOptions& options) {
+  auto store = options.server.store.open();
+  json jobs = json::array();
+  for (const auto& job : app::cancel_offline(store, options.server.name, options.what)) {
+    const bool over = job.state != JobState::running;
+    jobs.push_back({{"job", job.id}, {"state", over ? name(job.state) : "stopping"}, {"reason", "cancelled"}});
+    if (!options.json.alone())
+      std::cout << fmt::format("Job {} is {}.\n", job.id,
+                               over ? name(job.state) : "cancelled; it ends when the server starts");
+  }
+  options.json.write({{"jobs", jobs}});
+  return kDone;
+}
+
 int cancel(const JobsOptions& options) {
+  if (options.offline) return cancel_offline(options);
   ServerClient client(options.server);
   json jobs = json::array();
   for (const auto& job : options.what) {
@@ -162,11 +178,13 @@ void add_queue(CLI::App& app, Action& action) {
 
 void add_cancel(CLI::App& app, Action& action) {
   auto options = std::make_shared<JobsOptions>();
-  add_question(app, action, options, "cancel", "Cancel jobs of a server",
-               "  tandem cancel 12\n  tandem cancel lenet5-digits", cancel)
-      ->add_option("job", options->what, "its number, or its name (the newest)")
+  CLI::App* command = add_question(
+      app, action, options, "cancel", "Cancel jobs of a server",
+      "  tandem cancel 12\n  tandem cancel lenet5-digits\n  tandem cancel --offline 12", cancel);
+  command->add_option("job", options->what, "its number, or its name (the newest)")
       ->required()
       ->type_name("JOB...");
+  command->add_flag("--offline", options->offline, "of a server that is not running: in its journal");
 }
 
 void add_nodes(CLI::App& app, Action& action) {

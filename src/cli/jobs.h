@@ -15,7 +15,7 @@ struct JobsOptions {
   JsonOption json;
   std::vector<std::string> what;
   std::string state = "open";
-  bool all = false, wait = false;
+  bool all = false, wait = false, offline = false;
 
   void add_to(CLI::App& command) {
     server.add_to(command);

@@ -3,12 +3,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "app/job_view.h"
+#include "app/task_output.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/printing.h"
@@ -27,22 +28,19 @@ struct LogsOptions {
   std::int64_t trial = 0;
 };
 
-// Copies what is new in the file to standard output.
-void copy_new(std::ifstream& in) {
-  in.clear();
-  for (char chunk[4096]; in.read(chunk, sizeof(chunk)), in.gcount() > 0;)
-    print_output({chunk, static_cast<std::size_t>(in.gcount())});
+// Copies what is new to standard output.
+void copy_new(app::OutputReader& output) {
+  for (std::string part = output.more(); !part.empty() && std::cout; part = output.more()) print_output(part);
   std::cout << std::flush;
 }
 
 int show_logs(store::Store& store, const store::RunInfo& run, bool follow) {
   const auto folder = store.run_folder(run.id);
-  std::ifstream in(folder / "output.log", std::ios::binary);
+  app::OutputReader output(folder, "output.log");
   while (true) {
     // Whether it still runs is asked before copying, so that its last words are not missed.
     const bool at_work = follow && store::RunLock::owner(folder).has_value();
-    if (!in.is_open()) in.open(folder / "output.log", std::ios::binary);
-    if (in.is_open()) copy_new(in);
+    copy_new(output);
     if (!at_work || !std::cout) return kDone;
     ::usleep(kTryMicroseconds);
   }
@@ -50,16 +48,16 @@ int show_logs(store::Store& store, const store::RunInfo& run, bool follow) {
 
 // Of a server's job: what its program, or one of its trials, printed.
 int show_job_logs(store::Store& store, const LogsOptions& options) {
-  std::ifstream in;
+  std::optional<app::OutputReader> output;
   for (;; ::usleep(kServerTryMicroseconds)) {
     const auto job = find_job_run(store, options.run);
     const auto trial = static_cast<std::size_t>(options.trial);
     if (trial >= job.view.tasks.size() && job.view.jobs.front().state != JobState::running)
       throw UserError(
           fmt::format("job {} has no trial {}: it has {}", job.run.id, trial, job.view.tasks.size()));
-    if (trial < job.view.tasks.size() && !in.is_open())
-      in.open(job.folders.output_of(static_cast<TaskId>(trial)), std::ios::binary);
-    if (in.is_open()) copy_new(in);
+    if (trial < job.view.tasks.size() && !output)
+      output.emplace(job.folders.run, job.folders.output_of(static_cast<TaskId>(trial)));
+    if (output) copy_new(*output);
     if (!options.follow || job.view.jobs.front().state != JobState::running || !std::cout) return kDone;
   }
 }

@@ -151,7 +151,8 @@ app::HostedWorld this_world(const store::RunInfo& run, const spec::Job& job,
                 .asked = local::gpus_asked_by(job),
                 .lanes = experiment != nullptr ? lanes_for(*experiment) : 1,
                 .output_each = false,
-                .watched = false};
+                .watched = false,
+                .waits_for_space = false};
   auto out = app::make_world(setup);
   if (out.gpus)
     for (const auto& note : out.gpus->notes()) std::cerr << "tandem: " << note << "\n";

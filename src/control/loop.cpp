@@ -1,9 +1,11 @@
 #include "control/loop.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "event/consistency.h"
+#include "base/error.h"
 
 namespace tandem::control {
 namespace {
@@ -209,10 +211,22 @@ void Loop::gather() {
   }
 }
 
+// A full disk ends programs, which may be what fills it, and not the loop.
+void Loop::append() {
+  try {
+    ports_.journal.append(unwritten_);
+  } catch (const SystemError& e) {
+    if (e.error_number != ENOSPC) throw;
+    ports_.world.out_of_space();
+    if (!ports_.journal.use_reserve()) throw;
+    ports_.journal.append(unwritten_);
+  }
+}
+
 void Loop::flush() {
   if (unwritten_.empty()) return;
   const Seconds began = ports_.world.now();
-  ports_.journal.append(unwritten_);
+  append();
   last_ = unwritten_.back();
   commit_cost_ = ports_.world.now() - began;
   for (const auto& entry : std::exchange(unwritten_, {})) {

@@ -83,6 +83,7 @@ class Loop {
   bool decide(std::vector<Event> events);  // true: there is something to act on
   void gather();
   void measure(Event&);
+  void append();
   void flush();
   bool over() const;
   void turn();

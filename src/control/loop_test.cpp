@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 #include <deque>
 
 #include "base/error.h"
@@ -175,6 +177,50 @@ TEST(Loop, NothingIsDoneWhenTheJournalCannotBeWritten) {
   loop.open();
   EXPECT_THROW(loop.submit({}), SystemError);
   EXPECT_TRUE(world.carried_.empty());
+}
+
+TEST(Loop, AFullDiskEndsProgramsFirstAndThenUsesTheReserve) {
+  std::vector<std::string> order;
+  class Reserved final : public Journal {
+   public:
+    Reserved(MemoryJournal& kept, std::vector<std::string>& order) : kept_(kept), order_(order) {}
+    void append(std::span<const Entry> entries) override {
+      if (full_) throw SystemError("the disk is full", ENOSPC);
+      kept_.append(entries);
+    }
+    bool use_reserve() override {
+      order_.push_back("reserve");
+      return std::exchange(full_, false);
+    }
+    void replay(const std::function<void(Entry&&)>&) override {}
+    MemoryJournal& kept_;
+    std::vector<std::string>& order_;
+    bool full_ = false;
+  };
+  class Emptied final : public World {
+   public:
+    Emptied(World& world, std::vector<std::string>& order) : world_(world), order_(order) {}
+    Capabilities capabilities() const override { return world_.capabilities(); }
+    Seconds now() override { return world_.now(); }
+    std::vector<NodeJoined> nodes() override { return world_.nodes(); }
+    void carry_out(const Decision& decision, const View& view) override { world_.carry_out(decision, view); }
+    std::vector<Event> wait(Seconds at_most) override { return world_.wait(at_most); }
+    std::vector<Event> reconcile(const View& view) override { return world_.reconcile(view); }
+    void out_of_space() override { order_.push_back("programs"); }
+    World& world_;
+    std::vector<std::string>& order_;
+  };
+  MemoryJournal kept;
+  Reserved journal(kept, order);
+  ScriptedWorld scripted(kept);
+  Emptied world(scripted, order);
+  Loop loop({world, journal, nullptr, nullptr}, simple());
+  loop.open();
+  const auto before = kept.entries().size();
+  journal.full_ = true;
+  loop.submit({});
+  EXPECT_GT(kept.entries().size(), before);
+  EXPECT_EQ(order, (std::vector<std::string>{"programs", "reserve"}));
 }
 
 }  // namespace

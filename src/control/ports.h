@@ -46,6 +46,9 @@ class World {
   virtual void carry_out(const Decision&, const View&) = 0;
   // Blocks until something happened or `at_most` passed; all that happened, in order. May be empty.
   virtual std::vector<Event> wait(Seconds at_most) = 0;
+  // The journal cannot be written, for want of space: all programs that write to its disk are ended before
+  // this returns, and none is started until there is space again.
+  virtual void out_of_space() {}
   // After a crash: ends what is left of the attempts the view believes to be running, and says what became of
   // them.
   virtual std::vector<Event> reconcile(const View&) = 0;
@@ -62,8 +65,11 @@ struct Entry {
 class Journal {
  public:
   virtual ~Journal() = default;
-  // Durable when it returns; throws SystemError and leaves nothing behind when it cannot be.
+  // Durable when it returns; throws SystemError (ENOSPC: the disk is full) and leaves nothing behind when it
+  // cannot be.
   virtual void append(std::span<const Entry>) = 0;
+  // Frees what was put aside for a full disk, once; false: nothing is left.
+  virtual bool use_reserve() { return false; }
   virtual void replay(const std::function<void(Entry&&)>&) = 0;
   // Those from this number on.
   virtual void replay_from(std::int64_t number, const std::function<void(Entry&&)>& each) {

@@ -181,7 +181,7 @@ struct In {
     if (raw > static_cast<std::uint64_t>(last)) damaged();
     value = static_cast<Enum>(raw);
   }
-  void get(Failure& failure) { get_enum(failure, Failure::could_not_start); }
+  void get(Failure& failure) { get_enum(failure, Failure::no_space); }
   void get(Phase& phase) { get_enum(phase, Phase::settled); }
   void get(JobState& state) { get_enum(state, JobState::failed); }
   nlohmann::json get_json() {

@@ -124,6 +124,8 @@ const char* name(Failure failure) {
       return "lost";
     case Failure::could_not_start:
       return "could not start";
+    case Failure::no_space:
+      return "no space";
   }
   return "?";
 }

@@ -163,7 +163,8 @@ TEST(Codec, EveryDecisionHasItsJsonAndSurvivesBytes) {
 TEST(Codec, EveryFailureAndStateHasItsOwnWordAndSurvivesBytes) {
   std::set<std::string> words;
   for (auto failure : {Failure::crashed, Failure::killed, Failure::stalled, Failure::out_of_memory,
-                       Failure::bad_report, Failure::silent, Failure::lost, Failure::could_not_start}) {
+                       Failure::bad_report, Failure::silent, Failure::lost, Failure::could_not_start,
+                       Failure::no_space}) {
     const Event event{Seconds{}, TaskFailed{0, 1, failure, "", "", {}}};
     std::string bytes;
     append_binary(bytes, event);

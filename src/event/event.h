@@ -36,6 +36,7 @@ enum class Failure {
   silent,           // exited 0 without having reported its epochs
   lost,             // Tandem was gone and found it gone
   could_not_start,  // no such program, no permission
+  no_space,         // ended by us: the disk of the store is full
 };
 
 // The user a job belongs to. A number below 0: the user who runs Tandem, as in journals that named none.
@@ -159,6 +160,7 @@ struct TaskFailed {
   std::string detail;       // "killed by signal 9 (SIGKILL)"
   std::string last_output;  // the last lines it printed
   std::optional<Energy> energy;
+  std::optional<Seconds> ran{};  // of a lost one: until Tandem was last seen; none: not known
   bool operator==(const TaskFailed&) const = default;
 };
 

@@ -41,7 +41,7 @@ void fields(A&& a, E& e) {
   if constexpr (std::is_same_v<T, TaskEnded>) a("task", e.task)("attempt", e.attempt)("energy", e.energy);
   if constexpr (std::is_same_v<T, TaskFailed>)
     a("task", e.task)("attempt", e.attempt)("failure", e.failure)("detail", e.detail)(
-        "last_output", e.last_output)("energy", e.energy);
+        "last_output", e.last_output)("energy", e.energy)("ran", e.ran);
   if constexpr (std::is_same_v<T, DecisionRefused>) a("decision", e.decision)("reason", e.reason);
   if constexpr (std::is_same_v<T, Woke>) a("decision", e.decision);
   if constexpr (std::is_same_v<T, KnowledgeArrived>) a("source", e.source)("known", e.known);
@@ -73,7 +73,8 @@ void fields(A&& a, E& e) {
   if constexpr (std::is_same_v<T, Learn>) a("job", e.job)("work", e.workload);
 
   if constexpr (std::is_same_v<T, spec::Limits>)
-    a("stall", e.stall)("time", e.time)("retries", e.retries)("processes", e.processes);
+    a("stall", e.stall)("time", e.time)("retries", e.retries)("processes", e.processes)("output", e.output)(
+        "lost", e.lost);
   if constexpr (std::is_same_v<T, spec::Budget>) a("time", e.time)("energy", e.energy)("cost", e.cost);
   if constexpr (std::is_same_v<T, TrialPart>)
     a("hyper", e.hyper)("epochs", e.epochs)("until", e.until)("bracket", e.bracket)("rung", e.rung)(

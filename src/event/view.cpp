@@ -186,7 +186,7 @@ struct Folder {
     if (e.limits) spec::base_of(job.spec).limits = *e.limits;
     if (auto* tune = std::get_if<spec::TuneJob>(&job.spec); tune && e.budget) tune->budget = *e.budget;
     if (job.at_work > 0 && has_time_limit(job)) view.at_work_timed.insert(e.job);
-    for (TaskId id : job.tasks) task(id).failures = 0;
+    for (TaskId id : job.tasks) task(id).failures = task(id).lost_at_once = 0;
   }
   void operator()(const NodeJoined& e) {
     auto& node = at_or_next(view.nodes, e.node, "node");
@@ -252,6 +252,9 @@ struct Folder {
     // Being lost is Tandem's fault or the machine's, not the program's: it is never counted against its
     // retries.
     if (e.failure != Failure::lost) ++t.failures;
+    const bool reported = !t.epochs.empty() && t.epochs.back().attempt == e.attempt;
+    const bool at_once = e.failure == Failure::lost && !reported && e.ran && *e.ran < TaskView::kAtOnce;
+    t.lost_at_once = at_once ? t.lost_at_once + 1 : 0;
   }
   // A refused Start or Resize gives back what it took when it was decided.
   void operator()(const DecisionRefused& e) {

@@ -54,6 +54,8 @@ struct EpochRecord {
 };
 
 struct TaskView {
+  static constexpr Seconds kAtOnce{60};
+
   TaskId id = 0;
   JobId job = 0;
   TaskState state = TaskState::waiting;
@@ -97,6 +99,7 @@ struct TaskView {
   bool energy_complete = true;  // false once a stretch, or a part of one, went unmeasured (Tandem was gone)
   Seconds requested_at, started_at, ended_at;
   int failures = 0;  // since the job was last resumed
+  int lost_at_once = 0;  // attempts in a row, the newest last, each lost within kAtOnce without a report
   Boxed<TaskFailed> last_failure;
 
   std::int64_t reported() const {

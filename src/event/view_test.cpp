@@ -171,6 +171,26 @@ TEST_F(ViewTest, LosingAnAttemptIsNotHeldAgainstTheProgram) {
   EXPECT_EQ(task().failures, 0);
 }
 
+TEST_F(ViewTest, AttemptsThatAreLostAtOnceAreCountedWhileTheyFollowEachOther) {
+  const auto lost = [&](Attempt attempt, std::optional<Seconds> ran) {
+    happens(TaskStarted{0, attempt, start(attempt), 77, 5, {0, 1}});
+    happens(TaskFailed{0, attempt, Failure::lost, "", "", {}, ran});
+    return task().lost_at_once;
+  };
+  EXPECT_EQ(lost(1, Seconds{3}), 1);
+  EXPECT_EQ(lost(2, Seconds{59}), 2);
+  EXPECT_EQ(lost(3, Seconds{61}), 0) << "it ran for a while";
+  EXPECT_EQ(lost(4, std::nullopt), 0) << "nobody knows";
+  EXPECT_EQ(lost(5, Seconds{0}), 1);
+  happens(TaskStarted{0, 6, start(6), 77, 5, {0, 1}});
+  happens(EpochEnded{0, 6, 1, {}, Seconds{1}, std::nullopt, {}});
+  happens(TaskFailed{0, 6, Failure::lost, "", "", {}, Seconds{2}});
+  EXPECT_EQ(task().lost_at_once, 0) << "it had reported";
+  EXPECT_EQ(lost(7, Seconds{1}), 1);
+  happens(JobResumed{0});
+  EXPECT_EQ(task().lost_at_once, 0);
+}
+
 TEST_F(ViewTest, TimeBetweenSessionsIsNobodys) {
   start(1);
   happens(TaskFailed{0, 1, Failure::lost, "", "", {}});

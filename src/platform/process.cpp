@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -115,6 +116,16 @@ Trouble begin(const Launch& launch, const Prepared& prepared, pid_t parent) {
   return {errno, Child::Step::program};
 }
 
+// Whoever started Tandem may have left it descriptors, and libraries open some without O_CLOEXEC.
+void close_others_on_exec() {
+  constexpr unsigned kFirst = STDERR_FILENO + 1, kCloexec = 1u << 2;  // CLOSE_RANGE_CLOEXEC, Linux 5.11
+  if (::syscall(SYS_close_range, kFirst, ~0u, kCloexec) == 0) return;
+  rlimit most{};
+  ::getrlimit(RLIMIT_NOFILE, &most);
+  for (rlim_t i = kFirst; i < std::min<rlim_t>(most.rlim_cur, 1 << 20); ++i)
+    ::fcntl(static_cast<int>(i), F_SETFD, FD_CLOEXEC);
+}
+
 [[noreturn]] void run_child(const Launch& launch, const Prepared& prepared, int gate, int status,
                             pid_t parent) {
   ::setpgid(0, 0);
@@ -131,6 +142,7 @@ Trouble begin(const Launch& launch, const Prepared& prepared, pid_t parent) {
     ::dup2(launch.output, STDOUT_FILENO);
     ::dup2(launch.errors >= 0 ? launch.errors : launch.output, STDERR_FILENO);
   }
+  close_others_on_exec();
   if (launch.inherited >= 0) ::fcntl(launch.inherited, F_SETFD, 0);
   char byte = 0;
   if (::read(gate, &byte, 1) != 1) ::_exit(127);  // the parent gave up

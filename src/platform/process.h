@@ -2,8 +2,8 @@
 //
 // A launched child waits at the gate, before exec, until `open_gate`: meanwhile its parent puts it into
 // cgroups and attaches sensors, so that nothing it does goes unseen. It dies with its parent
-// (PR_SET_PDEATHSIG), and every process below it carries a mark in its environment by which it can be found
-// after a crash.
+// (PR_SET_PDEATHSIG), has no descriptors but its standard streams and `inherited`, and every process below it
+// carries a mark in its environment by which it can be found after a crash.
 #pragma once
 
 #include <sys/types.h>

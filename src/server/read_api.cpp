@@ -1,8 +1,6 @@
 #include "server/read_api.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,11 +11,11 @@
 #include "app/job_view.h"
 #include "app/results.h"
 #include "app/runs.h"
+#include "app/task_output.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "place/engine/placement_reason.h"
-#include "platform/descriptor.h"
 #include "server/archive.h"
 #include "server/http/json_body.h"
 #include "server/job_rows.h"
@@ -31,7 +29,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kDefaultLimit = 100, kMostListed = 10'000;
-constexpr off_t kTail = 64 * 1024;
+constexpr std::size_t kTail = 64 * 1024;
 constexpr int kFoldsAtOnce = 2;
 
 std::size_t number_in(const std::string& text) {
@@ -42,19 +40,14 @@ std::size_t number_in(const std::string& text) {
   return out;
 }
 
-// The last kTail bytes; nothing where nothing was printed yet. A task's file is a task's: it is not followed
-// elsewhere, and never waited for.
-Response tail_of(const std::filesystem::path& file) {
+Response tail_of(const TaskFolders& folders, TaskId task) {
   Response out;
   out.content_type = "text/plain; charset=utf-8";
-  platform::Descriptor in(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat about {};
-  if (!in || ::fstat(in.get(), &about) != 0 || !S_ISREG(about.st_mode)) return out;
-  const off_t from = std::max<off_t>(0, about.st_size - kTail);
-  std::string bytes(static_cast<std::size_t>(about.st_size - from), '\0');
-  const ssize_t got = ::pread(in.get(), bytes.data(), bytes.size(), from);
-  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  out.body = std::move(bytes);
+  try {
+    out.body = output_tail(folders.run, folders.output_of(task), kTail);
+  } catch (const SystemError& error) {  // the task has put something else there
+    throw Refusal(409, error.what());
+  }
   return out;
 }
 
@@ -154,7 +147,7 @@ class ReadApi {
     const auto whole = found.archived ? parsed(found.archived->whole) : json{{"tasks", json::array()}};
     for (const auto& task : whole.at("tasks")) tasks.push_back(task.at("task"));
     if (tasks.empty()) throw Refusal(404, "it printed nothing: it never ran");
-    return tail_of(TaskFolders(parts_.folder).output_of(tasks.front()));
+    return tail_of(TaskFolders(parts_.folder), tasks.front());
   }
 
   // What it came to, as `tandem show --json -` says it of a run.
@@ -176,7 +169,7 @@ class ReadApi {
     if (trial >= job.view.tasks.size())
       throw Refusal(
           404, fmt::format("job {} has no trial {}: it has {}", job.run.id, trial, job.view.tasks.size()));
-    return tail_of(job.folders.output_of(static_cast<TaskId>(trial)));
+    return tail_of(job.folders, static_cast<TaskId>(trial));
   }
 
   Response nodes(const Request&) const {

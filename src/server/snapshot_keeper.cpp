@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <fstream>
 #include <utility>
 
 #include "base/error.h"
+#include "platform/plain_file.h"
 
 namespace tandem::server {
 
@@ -18,12 +20,12 @@ SnapshotKeeper::~SnapshotKeeper() {
 }
 
 std::string SnapshotKeeper::newest() const {
-  std::ifstream in(file_, std::ios::binary | std::ios::ate);
-  if (!in) return "";
-  std::string bytes(static_cast<std::size_t>(std::max<std::streamoff>(0, in.tellg())), '\0');
-  in.seekg(0);
-  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  return in ? bytes : "";
+  try {
+    return platform::read_plain(file_, SIZE_MAX).value_or("");
+  } catch (const SystemError& error) {  // a program of the same user put something else there, say
+    log_.warning("the snapshot cannot be read", {{"why", error.what()}});
+    return "";
+  }
 }
 
 void SnapshotKeeper::write(const control::Snapshot& snapshot) {

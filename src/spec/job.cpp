@@ -53,6 +53,8 @@ TrainJob read_train_job(const json& from) {
   read_quantity(limits, "time", job.limits.time);
   read_whole(limits, "retries", job.limits.retries, 0);
   read_whole(limits, "processes", job.limits.processes, 1);
+  read_whole(limits, "output", job.limits.output, 1);
+  read_whole(limits, "lost", job.limits.lost, 0);
   read_whole(from, "keep_checkpoints", job.keep_checkpoints, 0);
   const json& energy = part(from, "energy");
   read_word(energy, "source", job.energy.source);
@@ -88,6 +90,8 @@ nlohmann::json to_json(const TrainJob& job) {
   if (job.program.plain) program["plain"] = true;
   if (!job.program.folder.empty()) program["folder"] = job.program.folder;
   json limits = {{"stall", job.limits.stall.value}, {"retries", job.limits.retries}};
+  if (job.limits.lost != Limits{}.lost) limits["lost"] = job.limits.lost;
+  if (job.limits.output != Limits{}.output) limits["output"] = job.limits.output;
   if (job.limits.time) limits["time"] = job.limits.time->value;
   if (job.limits.processes != Limits{}.processes) limits["processes"] = job.limits.processes;
   json energy = {{"source", job.energy.source}};

@@ -31,6 +31,8 @@ struct Limits {
   std::optional<Seconds> time;  // the whole run, over all its attempts
   int retries = 2;              // attempts after the first when the program dies without having been told to
   int processes = 4096;         // processes and threads at once, on each node
+  Bytes output = Bytes{256} << 20;  // kept of what it prints
+  int lost = 3;  // so many attempts in a row that took Tandem with them at once: it is not started again
   bool operator==(const Limits&) const = default;
 };
 

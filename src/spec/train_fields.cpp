@@ -149,6 +149,20 @@ std::vector<Field> limits_fields() {
        .least = 1,
        .most = 4194304,
        .store = into([](TuneJob & job) -> auto& { return job.base.limits.processes; })},
+      {.name = "output",
+       .type = Type::bytes,
+       .description = "kept of what a task prints: half of it the newest, half what came before",
+       .fallback = "256MiB",
+       .least = 64 * 1024,
+       .store = into([](TuneJob & job) -> auto& { return job.base.limits.output; })},
+      {.name = "lost",
+       .type = Type::whole,
+       .description = "attempts in a row that may be lost within 60 s, without a report, because Tandem ended; "
+                      "0: any number",
+       .fallback = "3",
+       .least = 0,
+       .most = 1000,
+       .store = into([](TuneJob & job) -> auto& { return job.base.limits.lost; })},
   };
 }
 

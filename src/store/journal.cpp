@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "event/binary.h"
 #include "event/consistency.h"
+#include "store/disk_reserve.h"
 #include "store/read_ahead.h"
 #include "store/sqlite.h"
 
@@ -84,7 +85,8 @@ class SqliteJournal final : public control::Journal {
  public:
   SqliteJournal(const std::filesystem::path& file, std::int64_t run, const std::atomic<bool>* stop = nullptr,
                 WhileLocked locked = {})
-      : database_(file),
+      : reserve_(file.parent_path()),
+        database_(file),
         run_(run),
         stop_(stop),
         locked_(std::move(locked)),
@@ -96,6 +98,8 @@ class SqliteJournal final : public control::Journal {
 
   void limit(int pages) { database_.execute("PRAGMA max_page_count=" + std::to_string(pages)); }
 
+  bool use_reserve() override { return reserve_.use(); }
+
   void append(std::span<const Entry> entries) override {
     for (;;) try {
         return append_once(entries);
@@ -105,6 +109,7 @@ class SqliteJournal final : public control::Journal {
   }
 
   void append_once(std::span<const Entry> entries) {
+    reserve_.keep();
     Transaction transaction(database_);
     std::string bytes;
     for (const auto& entry : entries) {
@@ -196,6 +201,7 @@ class SqliteJournal final : public control::Journal {
     set_state_.bind(1, state).bind(2, reason).bind(3, at.value).bind(4, run_).run();
   }
 
+  DiskReserve reserve_;
   Database database_;
   std::int64_t run_;
   const std::atomic<bool>* stop_;

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <cctype>
+#include <cerrno>
 #include <utility>
 
 #include "base/error.h"
@@ -15,9 +16,10 @@ constexpr int kBusyMilliseconds = 15'000;
 [[noreturn]] void fail(sqlite3* connection, int code) {
   const char* raw_name = connection ? sqlite3_db_filename(connection, "main") : nullptr;
   const std::string file = raw_name && *raw_name ? raw_name : "the store";
+  if (connection && sqlite3_system_errno(connection) == ENOSPC) code = SQLITE_FULL;
   switch (code & 0xff) {
     case SQLITE_FULL:
-      throw SystemError(file + ": the disk is full; nothing was lost. Free some space, then `tandem resume`");
+      throw SystemError(file + ": the disk is full; nothing was lost. Free some space, then `tandem resume`", ENOSPC);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       throw StoreLocked(file + ": another process keeps the store locked; find it with `fuser -v " + file +

@@ -94,7 +94,9 @@ struct ExperimentStep {
   void failed(const TaskView& task, const TaskFailed& failure) {
     if (job.state != JobState::running) return;
     if (job.cancelled) return cancelled();
-    if (task.evicted || worth_another_attempt(task, failure, job.base().limits.retries)) return again(task);
+    if (task.evicted || worth_another_attempt(task, failure, job.base().limits)) return again(task);
+    if (const auto held = why_held(task, job.base().limits); !held.empty())
+      return finish(JobState::failed, held);
     advance();
   }
 

@@ -102,8 +102,10 @@ struct TrainStep {
     if (job.state != JobState::running) return;
     if (job.cancelled)
       finish(job, JobState::stopped, job.cancel_reason);
-    else if (task.evicted || worth_another_attempt(task, e, job.base().limits.retries))
+    else if (task.evicted || worth_another_attempt(task, e, job.base().limits))
       ask(job);
+    else if (const auto held = why_held(task, job.base().limits); !held.empty())
+      finish(job, JobState::failed, held);
     else
       finish(job, JobState::failed, fmt::format("{}: {}", name(e.failure), e.detail));
   }

@@ -96,6 +96,27 @@ TEST_F(TrainTest, LostAttemptsAreAlwaysRetried) {
   }
 }
 
+TEST_F(TrainTest, AJobThatIsLostAtOnceAgainAndAgainIsHeld) {
+  for (const int most : {1, 3, 0}) {
+    view_ = View();
+    happens(NodeJoined{0, "here", {2, 4 * kGiB, 1.0}});
+    job_.limits.lost = most;
+    submit();
+    const auto lost = [&](Attempt attempt) {
+      start(attempt);
+      return happens(TaskFailed{0, attempt, Failure::lost, "Tandem ended", "", {}, Seconds{1}});
+    };
+    for (Attempt attempt = 1; attempt < (most == 0 ? 20 : most); ++attempt)
+      EXPECT_TRUE(asks_again(lost(attempt)));
+    if (most == 0) continue;
+    const auto decided = lost(most);
+    ASSERT_TRUE(finish(decided)) << most;
+    EXPECT_EQ(finish(decided)->state, JobState::failed);
+    EXPECT_NE(finish(decided)->reason.find("held: Tandem ended"), std::string::npos);
+    EXPECT_TRUE(asks_again(happens(JobResumed{0}))) << "a person wants it";
+  }
+}
+
 TEST_F(TrainTest, ACrashIsRetriedOnlyAfterProgress) {
   submit();
   start(1);

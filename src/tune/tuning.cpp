@@ -232,8 +232,10 @@ void Tuning::task_failed(const View& view, TaskId id, std::vector<DecisionBody>&
     cancelled(view, out);
     return;
   }
+  if (const auto held = why_held(task, job(view).base().limits); !held.empty())
+    return finish(JobState::failed, held, out);
   if (trial->state == State::running) {
-    if (task.evicted || worth_another_attempt(task, *task.last_failure, job(view).base().limits.retries)) {
+    if (task.evicted || worth_another_attempt(task, *task.last_failure, job(view).base().limits)) {
       out.push_back(request(view, *trial));
     } else {
       give_up(view, *trial);
@@ -301,7 +303,7 @@ void Tuning::woke(const View& view, std::vector<DecisionBody>& out) {
     if (trial.state != State::running) continue;
     const auto& task = task_at(view, trial.task);
     if (task.state != TaskState::failed) continue;
-    if (worth_another_attempt(task, *task.last_failure, job(view).base().limits.retries))
+    if (worth_another_attempt(task, *task.last_failure, job(view).base().limits))
       out.push_back(request(view, trial));
     else
       give_up(view, trial);

@@ -127,7 +127,7 @@ class SleepController final : public Policy {
   void failed(const View&, const JobView& job, const TaskView& task) {
     if (job.cancelled) return finish(job, JobState::stopped, job.cancel_reason);
     const auto& failure = *task.last_failure;
-    if (task.evicted || tune::worth_another_attempt(task, failure, job.base().limits.retries))
+    if (task.evicted || tune::worth_another_attempt(task, failure, job.base().limits))
       return ask(job, task.id);
     finish(job, JobState::failed, failure.detail);
   }

@@ -206,8 +206,25 @@ void begin_again(Conversation& talk, Seconds now) {
   talk.news.reset();  // Begin says it
 }
 
+namespace {
+
+// Reports need no such limit: each waits for its answer.
+void count_line(Conversation& talk, Seconds now) {
+  if (now - talk.lines_from > kLinesWithin) {
+    talk.lines_from = now;
+    talk.lines = 0;
+  }
+  if (++talk.lines > kMostLines)
+    throw ProtocolError(
+        fmt::format("it sent more than {} lines within {} that report no epoch; tell of progress less often",
+                    kMostLines, text(kLinesWithin)));
+}
+
+}  // namespace
+
 Heard hear(Conversation& talk, const std::string& line, Seconds now) {
   const auto message = protocol::parse_from_program(line);
+  if (!std::holds_alternative<protocol::Epoch>(message)) count_line(talk, now);
   if (const auto* hello = std::get_if<protocol::Hello>(&message)) return hear_hello(talk, *hello);
   if (const auto* report = std::get_if<protocol::Epoch>(&message)) return hear_epoch(talk, *report, now);
   if (const auto* part = std::get_if<protocol::Progress>(&message))

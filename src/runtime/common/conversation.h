@@ -28,6 +28,11 @@ struct SliceLengths {
   Seconds settling{0.2}, slice{0.5};
 };
 
+// A program says a few lines an epoch, and may say how far it is as often as it likes; one that says more than
+// this beside its reports floods, and has broken the contract (docs/protocol.md).
+inline constexpr std::int64_t kMostLines = 10'000;
+inline constexpr Seconds kLinesWithin{10};
+
 struct Conversation {
   TaskId task = 0;
   protocol::Begin begin{};          // what Hello is answered with
@@ -60,6 +65,8 @@ struct Conversation {
   };
   std::optional<Slice> slice{};  // none: it is settling
   Seconds settling_from{};
+  std::int64_t lines = 0;  // beside reports, since
+  Seconds lines_from{};
 
   // It could be stopped now and started again elsewhere without losing more than the epoch it is at.
   bool movable() const { return keeps_checkpoints || (!plain && !said_hello && first_report); }

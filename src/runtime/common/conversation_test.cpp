@@ -94,6 +94,35 @@ TEST(Conversation, AnObjectiveThatIsNoNumberEndsTheTrial) {
   EXPECT_NE(heard.fails->second.find("'accuracy'"), std::string::npos);
 }
 
+TEST(Conversation, AProgramThatFloodsHasBrokenTheContract) {
+  Conversation talk = a_talk();
+  const std::string ready = R"({"type":"ready"})";
+  for (int window = 0; window < 3; ++window)
+    for (std::int64_t i = 0; i < kMostLines; ++i) hear(talk, ready, {100.0 + 11 * window});
+  const auto floods = [&](Conversation& who, const std::string& line) {
+    for (std::int64_t i = 0; i <= kMostLines; ++i) hear(who, line, {200.0});
+  };
+  try {
+    floods(talk, ready);
+    ADD_FAILURE() << "it may flood";
+  } catch (const protocol::ProtocolError& error) {
+    EXPECT_STREQ(error.what(), "it sent more than 10000 lines within 10.0 s that report no "
+                               "epoch; tell of progress less often");
+  }
+  Conversation other = a_talk();
+  EXPECT_THROW(floods(other, R"({"type":"progress","share":0.5})"), protocol::ProtocolError);
+  EXPECT_THROW(floods(other, R"({"type":"checkpointed","epoch":1})"), protocol::ProtocolError);
+}
+
+TEST(Conversation, ReportsAreNoFlood) {
+  Conversation talk = a_talk();
+  talk.begin.epochs = 3 * kMostLines;
+  for (int i = 1; i <= 2 * kMostLines; ++i) {
+    ASSERT_TRUE(hear(talk, epoch(i), {1}).epoch);
+    answer(talk, false, {1});
+  }
+}
+
 TEST(Conversation, AReportPastTheEndIsNotCounted) {
   Conversation talk = a_talk();
   talk.last_epoch = 3;

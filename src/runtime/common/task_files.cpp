@@ -1,20 +1,19 @@
 #include "runtime/common/task_files.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "platform/descriptor.h"
+#include "platform/plain_file.h"
 
 namespace tandem::runtime {
 namespace {
 
-constexpr off_t kTailBytes = 4096;
 constexpr std::size_t kTailLines = 12;
 
 }  // namespace
@@ -30,27 +29,20 @@ void make_task_folder(const std::filesystem::path& folder, const std::optional<p
 void copy_checkpoints(const std::filesystem::path& from_task, const std::filesystem::path& to_task,
                       const std::optional<platform::Credentials>& as) {
   namespace fs = std::filesystem;
-  if (fs::exists(to_task) || !fs::exists(from_task)) return;
+  if (fs::exists(fs::symlink_status(to_task)) || !fs::exists(fs::symlink_status(from_task))) return;
   const fs::path beside = to_task.string() + ".new";
   fs::remove_all(beside);
   make_task_folder(beside, as);
   {
     const platform::FilesAs files(as);
-    fs::copy(from_task, beside, fs::copy_options::recursive);
+    platform::copy_plain_tree(from_task, beside,
+                              [](const std::string& name) { return !name.starts_with("output.log"); });
   }
   fs::rename(beside, to_task);
 }
 
-std::string tail_of(const std::string& output_file, off_t from) {
-  platform::Descriptor file(::open(output_file.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return "";
-  const off_t end = ::lseek(file.get(), 0, SEEK_END);
-  const off_t start = std::max(from, end - kTailBytes);
-  if (end <= start) return "";
-  std::string raw(static_cast<std::size_t>(end - start), '\0');
-  const ssize_t got = ::pread(file.get(), raw.data(), raw.size(), start);
-  raw.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  while (!raw.empty() && raw.back() == '\n') raw.pop_back();
+std::string last_lines(std::string_view raw) {
+  while (!raw.empty() && raw.back() == '\n') raw.remove_suffix(1);
   std::size_t lines = 0, cut = raw.size();
   while (cut > 0 && lines < kTailLines) {
     cut = raw.rfind('\n', cut - 1);
@@ -60,11 +52,34 @@ std::string tail_of(const std::string& output_file, off_t from) {
     }
     ++lines;
   }
-  return printable(std::string_view(raw).substr(cut > 0 ? cut + 1 : 0));
+  return printable(raw.substr(cut > 0 ? cut + 1 : 0));
+}
+
+std::string tail_of(const std::filesystem::path& output_file, off_t from) {
+  try {
+    const auto file = platform::open_plain(output_file.parent_path(), output_file.filename(), O_RDONLY);
+    if (!file) return "";
+    const off_t end = ::lseek(file.get(), 0, SEEK_END);
+    const off_t start = std::max(from > end ? 0 : from, end - static_cast<off_t>(kLastBytes));  // it was rotated
+    if (end <= start) return "";
+    std::string raw(static_cast<std::size_t>(end - start), '\0');
+    const ssize_t got = ::pread(file.get(), raw.data(), raw.size(), start);
+    raw.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return last_lines(raw);
+  } catch (const SystemError& error) {
+    return error.what();
+  }
 }
 
 void note(const std::filesystem::path& output_file, TaskId task, const std::string& line) {
-  std::ofstream(output_file, std::ios::app) << "[tandem] task " << task << ": " << line << '\n';
+  try {
+    const auto folder = platform::open_plain_folder(output_file.parent_path(), "");
+    if (!folder) return;
+    const auto file = platform::open_plain_log(folder, output_file.filename());
+    const std::string text = fmt::format("[tandem] task {}: {}\n", task, line);
+    [[maybe_unused]] const auto written = ::write(file.get(), text.data(), text.size());
+  } catch (const SystemError&) {  // a program made it impossible: the note is for its owner alone
+  }
 }
 
 }  // namespace tandem::runtime

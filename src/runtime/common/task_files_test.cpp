@@ -15,7 +15,8 @@ TEST(TailOf, GivesTheLastLinesOfThisAttemptMadePrintable) {
   std::ofstream(file) << "earlier attempt\n"
                       << "one\ntwo\x01\n";
   EXPECT_EQ(tail_of(file, 16), "one\ntwo\\u0001");
-  EXPECT_EQ(tail_of(file, 1000), "");
+  EXPECT_EQ(tail_of(file, 24), "");
+  EXPECT_EQ(tail_of(file, 1000), "earlier attempt\none\ntwo\\u0001") << "it was rotated since";
   EXPECT_EQ(tail_of("/no/such/file", 0), "");
   std::ofstream many(file);
   for (int i = 0; i < 1000; ++i) many << "line " << i << "\n";

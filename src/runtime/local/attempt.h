@@ -32,18 +32,18 @@ struct Attempted {
   TaskId task = 0;
   Attempt number = 1;
   std::vector<RankProcess> ranks;  // rank 0 speaks for all
-  platform::Descriptor socket;
+  platform::Descriptor socket;  // none: it says nothing, or nothing more
   protocol::LineReader lines;
   control::Holding holds;
   std::vector<std::size_t> gpus;  // the machine's, by number
   bool rested = false;            // it was held since its last report
   runtime::Conversation talk;
+  bool said_ready = false;  // and its sensor was not told yet
 
   bool told_to_stop = false;
   std::optional<std::pair<Failure, std::string>> verdict;  // why we ended it ourselves
   std::optional<Seconds> kill_at;                          // steady
   std::optional<platform::Credentials> as;                 // the user its programs run as; none: ours
-  off_t output_from = 0;                                   // where its part of the output file begins
 
   const Resources& granted() const { return holds.granted; }  // on each node
   bool gang() const { return ranks.size() > 1; }

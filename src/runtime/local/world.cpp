@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "runtime/common/clock.h"
+#include "platform/plain_file.h"
 #include "runtime/common/task_files.h"
 #include "runtime/local/leftovers.h"
 #include "runtime/local/watch.h"
@@ -32,7 +33,8 @@ namespace {
 using platform::Descriptor;
 using runtime::steady;
 
-constexpr int kSocketBuffer = 1 << 16;
+constexpr std::size_t kHeardATurn = 1 << 14;   // bytes of one program: a thousand short lines at most
+constexpr std::size_t kHeardAtEnd = 1 << 20;  // its last words; a process that escaped may go on
 
 Bytes usable_memory(const platform::Topology& topology, const platform::CgroupSupport& cgroups) {
   Bytes limit = topology.memory;
@@ -72,6 +74,7 @@ std::vector<LocalNode> lanes_of(const LocalOptions& options) {
 LocalWorld::LocalWorld(LocalOptions options)
     : options_(std::move(options)), clocks_(options_.cpufreq), gpus_(options_.gpus) {
   std::filesystem::create_directories(options_.folder);
+  space_.emplace(options_.folder);
   epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
   wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!epoll_ || !wake_) throw_errno("making an event queue");
@@ -92,6 +95,7 @@ LocalWorld::~LocalWorld() {
     kill_group(*attempt);
     for (const RankProcess& rank : attempt->ranks)
       if (!rank.ended) platform::reap(rank.child);
+    outputs_.end(task);
     release(*attempt);
   }
 }
@@ -113,9 +117,10 @@ Seconds LocalWorld::now() {
 std::vector<NodeJoined> LocalWorld::nodes() {
   std::vector<NodeJoined> out;
   for (const auto& node : options_.nodes) {
+    const int cores = held_ && options_.waits_for_space ? 0 : static_cast<int>(node.cpus.size());
     auto& joined = out.emplace_back(NodeJoined{static_cast<NodeId>(out.size()),
                                                node.name,
-                                               {static_cast<int>(node.cpus.size()), node.memory, 1.0},
+                                               {cores, node.memory, 1.0},
                                                node.type,
                                                node.traits});
     std::vector<LocalGpu> own;
@@ -152,6 +157,7 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
     kill_group(a);
     for (const RankProcess& rank : a.ranks)
       if (rank.child.pid > 0) platform::reap(rank.child);
+    outputs_.end(a.task);
     release(a);
     refuse(id, e.what());
     return;
@@ -166,6 +172,7 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   begun(a.talk, steady());
   attempts_.emplace(a.task, std::move(attempt));
   if (const std::string why = open_gates(a, job); !why.empty()) fail(a, Failure::could_not_start, why);
+  if (held_) fail_for_space(a);  // it was decided before
 }
 
 void LocalWorld::resize(DecisionId id, Attempted& a, const Resize& d, const View&) {
@@ -253,21 +260,24 @@ std::vector<Event> LocalWorld::wait(Seconds at_most) {
     const Spoke spoke = who_spoke(what);
     auto found = attempts_.find(spoke.task);
     if (found == attempts_.end()) continue;  // its process ended earlier in this batch
-    heard(*found->second);
+    heard(*found->second, spoke.process ? Listen::to_the_end : Listen::a_turn);
     if (spoke.process) ended(spoke.task, spoke.rank);
   }
   check_deadlines();
+  check_space();
   look_after_gpus();
   return events_.take();
 }
 
-void LocalWorld::heard(Attempted& a) {
-  std::array<char, kSocketBuffer> bytes;
-  while (a.socket) {
-    const ssize_t got = ::recv(a.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+// What is left waits in the socket, and its program with it.
+void LocalWorld::heard(Attempted& a, Listen how) {
+  std::array<char, kHeardATurn> bytes;
+  for (std::size_t left = how == Listen::a_turn ? kHeardATurn : kHeardAtEnd; a.socket && left > 0;) {
+    const ssize_t got = ::recv(a.socket.get(), bytes.data(), std::min(left, bytes.size()), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got == 0) a.socket.reset();  // it closed its end; what it does now shows in its exit
     if (got <= 0) break;
+    left -= static_cast<std::size_t>(got);
     try {
       a.lines.feed({bytes.data(), static_cast<std::size_t>(got)});
       while (auto line = a.lines.next()) heard_line(a, *line);
@@ -275,6 +285,8 @@ void LocalWorld::heard(Attempted& a) {
       refuse_line(a, e.what());
     }
   }
+  // Once for all that came together: it reads counters, and the last of several is what counts.
+  if (std::exchange(a.said_ready, false) && options_.sensor) options_.sensor->started_up(a.task);
 }
 
 void LocalWorld::heard_line(Attempted& a, const std::string& line) {
@@ -282,7 +294,7 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
   runtime::Heard heard = hear(a.talk, line, steady());
   if (heard.fails) fail(a, heard.fails->first, heard.fails->second);
   if (heard.wants_begin) tell(a, begin_line(a.talk, steady()));
-  if (heard.ready && options_.sensor) options_.sensor->started_up(a.task);
+  a.said_ready |= heard.ready;
   if (heard.slice) happened(std::move(*heard.slice));
   if (heard.checkpoint) happened(*heard.checkpoint);
   if (!heard.warning.empty()) note(a, heard.warning);
@@ -314,7 +326,7 @@ void LocalWorld::ended(TaskId task, std::size_t rank) {
   Attempted& a = *attempts_.at(task);
   if (!rank_ended(a, rank)) return;
   const auto node = attempts_.extract(task);
-  const platform::FilesAs files(a.as);
+  const std::string last_output = outputs_.end(task);
   if (!a.verdict)
     happened(TaskEnded{a.task, a.number, {}});
   else
@@ -322,7 +334,7 @@ void LocalWorld::ended(TaskId task, std::size_t rank) {
                         a.number,
                         a.verdict->first,
                         a.verdict->second,
-                        runtime::tail_of(output_file(a.task), a.output_from),
+                        last_output,
                         {}});
   release(a);
 }
@@ -342,6 +354,33 @@ void LocalWorld::check_deadlines() {
   events_.wake(now());
 }
 
+// Programs may be what fills it, and none of them can go on without it. Nodes that are down start nothing.
+void LocalWorld::check_space() {
+  if (space_->full(steady()) == held_) return;
+  held_ = !held_;
+  if (held_)
+    for (auto& [task, attempt] : attempts_) fail_for_space(*attempt);
+  if (options_.waits_for_space)
+    for (auto& node : nodes()) happened(std::move(node));
+}
+
+void LocalWorld::fail_for_space(Attempted& a) {
+  fail(a, Failure::no_space, space_->why());
+}
+
+void LocalWorld::out_of_space() {
+  space_->is_full(steady());
+  check_space();
+  for (const auto& [task, attempt] : attempts_) {
+    fail_for_space(*attempt);
+    for (const RankProcess& rank : attempt->ranks) {  // none of them writes any more when this returns
+      siginfo_t info{};
+      if (rank.child.pidfd)
+        ::waitid(P_PIDFD, static_cast<id_t>(rank.child.pidfd.get()), &info, WEXITED | WNOWAIT);
+    }
+  }
+}
+
 int LocalWorld::milliseconds_until_next(Seconds at_most) {
   const Seconds moment = steady();
   Seconds wait = at_most;
@@ -356,9 +395,9 @@ int LocalWorld::milliseconds_until_next(Seconds at_most) {
 // ---- after a crash ----
 
 void LocalWorld::restore_former_clocks() {
-  std::ifstream in(former_clocks_file());
-  if (!in) return;
-  const auto former = parse_json(in);
+  const auto text = platform::read_plain(former_clocks_file(), 1 << 20);
+  if (!text) return;
+  const auto former = parse_json(*text);
   if (!former.is_object()) return;
   std::map<int, std::string> clocks;
   std::vector<int> cpus;
@@ -374,13 +413,15 @@ void LocalWorld::restore_former_clocks() {
 std::vector<Event> LocalWorld::reconcile(const View& view) {
   restore_former_clocks();
   events_.remember_wakes(view);
+  check_space();
   // A new attempt must be alone with its files.
   if (const auto reaped = reap_leftovers(options_.folder); !reaped.alive.empty())
     throw SystemError(fmt::format("{} processes of before cannot be ended: {}", reaped.alive.size(),
                                   fmt::join(reaped.alive, " ")));
   for (TaskId id : view.holding) {
     const auto& task = view.tasks[static_cast<std::size_t>(id)];
-    happened(TaskFailed{id, task.attempt, Failure::lost, "Tandem ended while it ran", "", {}});
+    happened(TaskFailed{id, task.attempt, Failure::lost, "Tandem ended while it ran", "", {},
+                        space_->ran(task.started_at)});
   }
   return events_.take();
 }
@@ -392,7 +433,7 @@ std::filesystem::path LocalWorld::task_folder(TaskId task) const {
 }
 
 std::filesystem::path LocalWorld::output_file(TaskId task) const {
-  return (options_.output_each ? task_folder(task) : options_.folder) / "output.log";
+  return options_.output_each ? fmt::format("task-{}/output.log", task) : "output.log";
 }
 
 std::optional<platform::Credentials> LocalWorld::user_of(const Owner& owner) const {
@@ -420,8 +461,7 @@ void LocalWorld::happened(EventBody body) {
 }
 
 void LocalWorld::note(const Attempted& a, const std::string& line) {
-  const platform::FilesAs files(a.as);
-  runtime::note(output_file(a.task), a.task, line);
+  outputs_.note(a.task, line);
 }
 
 std::string LocalWorld::mark(TaskId task, Attempt attempt) const {

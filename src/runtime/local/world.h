@@ -14,7 +14,9 @@
 // If one of them ends badly, the others are ended and the attempt has failed, once. Gangs are not measured: a
 // sensor follows one process.
 // A program that sends no report for its limits.stall, breaks the protocol or outlives its Stop by `grace` is
-// ended with its whole group. The machine may be split into nodes (LocalNode), to try a cluster's policies.
+// ended with its whole group. Of what programs say, each is heard for one piece of kHeardATurn bytes in a turn,
+// so that none keeps the others, deadlines or a server waiting. While the run's disk is full all are ended.
+// The machine may be split into nodes (LocalNode), to try a cluster's policies.
 //
 // Lanes: for experiments that ask how jobs bear each other, the machine may be several nodes that each have
 // all of its CPUs. Tasks then share cores on purpose, and each sits on the CPUs that fewest others sit on;
@@ -38,6 +40,8 @@
 #include "runtime/common/clock.h"
 #include "runtime/common/event_queue.h"
 #include "runtime/common/launching.h"
+#include "runtime/common/output.h"
+#include "runtime/common/run_folder.h"
 #include "runtime/local/attempt.h"
 #include "runtime/local/gpu_allocator.h"
 
@@ -76,6 +80,8 @@ struct LocalOptions {
   runtime::SliceLengths slices{};
   runtime::Separation separation{};
   bool output_each = false;  // each task's output goes to its own folder, not to the run's
+  // While the disk is full the nodes are down, and tasks wait; otherwise what is started fails for it.
+  bool waits_for_space = false;
 };
 
 // Of any world on this machine; whether there are GPUs, a sensor or a watch over nodes depends on how it is
@@ -98,6 +104,7 @@ class LocalWorld final : public control::Dispatching<Attempted> {
   std::vector<NodeJoined> nodes() override;
   std::vector<Event> wait(Seconds at_most) override;
   std::vector<Event> reconcile(const View&) override;
+  void out_of_space() override;
 
   // Makes a waiting `wait` return; safe in a signal handler and from other threads.
   void interrupt();
@@ -145,13 +152,16 @@ class LocalWorld final : public control::Dispatching<Attempted> {
   bool rank_ended(Attempted&, std::size_t rank);  // true: that was the last of them
   void release(Attempted&);
   std::vector<pid_t> processes_of(const RankProcess&) const;
-  void heard(Attempted&);
+  enum class Listen { a_turn, to_the_end };
+  void heard(Attempted&, Listen);
   void heard_line(Attempted&, const std::string& line);
   void tell(Attempted&, const std::string& line);
   void fail(Attempted&, Failure, const std::string& detail);
   void refuse_line(Attempted&, const std::string& why);
   void ended(TaskId, std::size_t rank);
   void check_deadlines();
+  void check_space();
+  void fail_for_space(Attempted&);
   int milliseconds_until_next(Seconds at_most);
   Node& node_of(const RankProcess& process) { return nodes_[static_cast<std::size_t>(process.node)]; }
   const Node& node_of(const RankProcess& process) const {
@@ -165,7 +175,7 @@ class LocalWorld final : public control::Dispatching<Attempted> {
   std::string mark(TaskId, Attempt) const;
   std::string cgroup_name(TaskId, Attempt, std::size_t rank) const;
   std::filesystem::path task_folder(TaskId task) const;
-  std::filesystem::path output_file(TaskId) const;
+  std::filesystem::path output_file(TaskId) const;  // below the run's folder
   std::filesystem::path former_clocks_file() const { return options_.folder / "former-clocks.json"; }
   void restore_former_clocks();
   void remember_former_clocks();
@@ -181,6 +191,9 @@ class LocalWorld final : public control::Dispatching<Attempted> {
   std::map<TaskId, std::unique_ptr<Attempted>> attempts_;  // the live ones
   std::vector<pid_t> to_reap_;
   runtime::EventQueue events_;
+  runtime::Outputs outputs_;
+  std::optional<runtime::RunFolder> space_;
+  bool held_ = false;  // for want of space nothing runs, and the nodes are down
 };
 
 }  // namespace tandem::local

@@ -86,19 +86,18 @@ std::vector<int> LocalWorld::quietest_cpus(const Attempted& a, const Node& lane,
 
 void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
   runtime::make_task_folder(task_folder(a.task), a.as);
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("making a socket");
-  a.socket.reset(ends[0]);
-  Descriptor theirs(ends[1]);
-  ::fcntl(a.socket.get(), F_SETFL, O_NONBLOCK);
-  const auto file = output_file(a.task);
-  Descriptor output;
-  {
-    const platform::FilesAs files(a.as);
-    output.reset(::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  Descriptor theirs;
+  if (!a.talk.plain) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("making a socket");
+    a.socket.reset(ends[0]);
+    theirs.reset(ends[1]);
+    ::fcntl(a.socket.get(), F_SETFL, O_NONBLOCK);
   }
-  if (!output) throw_errno("opening " + file.string());
-  a.output_from = ::lseek(output.get(), 0, SEEK_END);
+  const Descriptor output =
+      outputs_.begin(a.task, options_.folder, output_file(a.task), job.limits.output);
+  // A program may open its /dev/stdout anew, and the pipe is ours.
+  if (a.as && ::fchown(output.get(), a.as->user, a.as->group) != 0) throw_errno("giving a pipe to " + a.as->name);
 
   set_gpus(a, Resources{}, a.granted());
   platform::Launch launch;
@@ -127,11 +126,13 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
   for (std::size_t rank = 0; rank < a.ranks.size(); ++rank) {
     platform::Launch own = launch;
     if (a.gang()) own.environment.merge(runtime::gang_environment(rank, a.ranks.size(), kHere, port));
-    if (rank == 0 && !a.talk.plain) own.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
-    if (rank == 0) own.inherited = theirs.get();
+    if (rank == 0 && theirs) {
+      own.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
+      own.inherited = theirs.get();
+    }
     launch_rank(a, rank, std::move(own), job.limits.processes);
   }
-  watch(epoll_.get(), a.socket.get(), token({a.task, 0, false}), "a program's socket");
+  if (a.socket) watch(epoll_.get(), a.socket.get(), token({a.task, 0, false}), "a program's socket");
 }
 
 void LocalWorld::launch_rank(Attempted& a, std::size_t rank, platform::Launch launch, int most_processes) {

@@ -2,6 +2,7 @@
 // What every world must do is in tests/contract.
 #include "runtime/local/world.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -85,6 +86,97 @@ TEST_F(LocalWorldTest, AGoodProgramRunsToItsEnd) {
   EXPECT_EQ(task().reported(), 3);
   EXPECT_EQ(read(folder_.path() / "output.log"), "hello\n");
   EXPECT_TRUE(platform::marked_processes(options_.run + "-0-1").empty());
+}
+
+// Its own number and what `ls` opens are left out.
+TEST_F(LocalWorldTest, ProgramsInheritTheirSocketAloneAndPlainOnesNothing) {
+  const platform::Descriptor left_open(::dup(STDOUT_FILENO)), high(::fcntl(STDOUT_FILENO, F_DUPFD, 500));
+  const std::string list =
+      "for f in /proc/$$/fd/*; do echo ${f##*/} $(readlink $f); done | grep -v '^[012] ' > $TANDEM_FOLDER/fds; "
+      "echo $TANDEM_SOCKET > $TANDEM_FOLDER/socket";
+  job_.program.command = {"bash", "-c", list};
+  job_.program.plain = true;
+  job_.epochs = 0;
+  run_job();
+  EXPECT_EQ(job().state, JobState::finished) << job().reason;
+  EXPECT_EQ(read(folder_.path() / "task-0/fds").find("socket"), std::string::npos);
+  EXPECT_EQ(read(folder_.path() / "task-0/fds").find("500 "), std::string::npos);
+  EXPECT_EQ(read(folder_.path() / "task-0/socket"), "\n");
+  job_.program.plain = false;
+  job_.program.command = {"bash", "-c", list + R"(; echo '{"type":"epoch","metrics":{}}' >&$TANDEM_SOCKET)"};
+  job_.epochs = 1;
+  journal_ = {};
+  run_job();
+  EXPECT_EQ(job().state, JobState::finished) << job().reason;
+  const auto listed = read(folder_.path() / "task-0/fds");
+  auto own = read(folder_.path() / "task-0/socket");
+  own.pop_back();
+  EXPECT_NE(listed.find(own + " socket:"), std::string::npos) << listed;
+  EXPECT_EQ(listed.find("socket:"), listed.rfind("socket:")) << listed;
+  EXPECT_EQ(listed.find("500 "), std::string::npos) << listed;
+}
+
+TEST_F(LocalWorldTest, AProgramThatFloodsFailsAndKeepsNobodyWaiting) {
+  job_.program.command = {"python3", "-c",
+                          "import os\nwhile True: os.write(int(os.environ['TANDEM_SOCKET']), b'{\"type\":\"ready\"}\\n' * 4000)"};
+  run_job();
+  EXPECT_EQ(failure(), Failure::bad_report);
+  EXPECT_NE(task().last_failure->detail.find("lines within"), std::string::npos);
+}
+
+TEST_F(LocalWorldTest, WhatOneProgramSaysIsHeardInTurns) {
+  world_ = std::make_unique<LocalWorld>(options_);
+  View view;
+  for (const auto& node : world_->nodes()) view.apply(Event{Seconds{1}, node});
+  job_.program.command = {"python3", "-c",
+                          "import os\ns = int(os.environ['TANDEM_SOCKET'])\n"
+                          "os.write(s, b'{\"type\":\"ready\"}\\n' * 4000 + b'{\"type\":\"epoch\",\"metrics\":{}}\\n')\n"
+                          "open(os.environ['TANDEM_FOLDER'] + '/written', 'w')\nos.read(s, 100)"};
+  view.apply(Event{Seconds{1}, JobSubmitted{0, job_}});
+  view.apply(Decision{view.next_decision, Request{0, 0, {1, 0, 1.0}}});
+  const Decision start{view.next_decision, Start{0, 1, 0, {1, 0, 1.0}}};
+  view.apply(start);
+  world_->carry_out(start, view);
+  while (!std::filesystem::exists(folder_.path() / "task-0/written")) ::usleep(1000);
+  // 64 000 bytes wait: an interrupt is seen, and deadlines are looked at, before the last of them.
+  int turns = 0;
+  for (bool reported = false; !reported && turns < 1000; ++turns)
+    for (const auto& event : world_->wait(Seconds{10}))
+      reported |= std::holds_alternative<EpochEnded>(event.body);
+  EXPECT_GE(turns, 4);
+  EXPECT_LT(turns, 1000);
+}
+
+// None of these may make the world wait, or write elsewhere.
+TEST_F(LocalWorldTest, AProgramMayReplaceItsLogAndItsFolder) {
+  options_.output_each = true;
+  std::ofstream(folder_.path() / "precious") << "precious";
+  for (const char* deed : {"rm output.log; mkfifo output.log", "rm output.log; ln -s $F/precious output.log",
+                           "cd $F; mv task-0 away; mkdir elsewhere; ln -s elsewhere task-0",
+                           "rm output.log; mkdir -p output.log/x output.log.1/x"}) {
+    job_.program.command = {"bash", "-c", "export F=$(dirname $TANDEM_FOLDER); cd $TANDEM_FOLDER; " + std::string(deed) + "; echo done; exit 7"};
+    journal_ = {};
+    run_job();
+    EXPECT_EQ(failure(), Failure::crashed) << deed;
+    EXPECT_EQ(task().last_failure->last_output, "done") << deed;
+    EXPECT_EQ(read(folder_.path() / "precious"), "precious") << deed;
+    world_.reset();
+    std::filesystem::remove_all(folder_.path() / "task-0");
+  }
+}
+
+TEST_F(LocalWorldTest, WhatAProgramPrintsIsKeptUpToItsLimit) {
+  job_.limits.output = 1 << 20;
+  job_.program.command = {"bash", "-c", "yes 0123456789abcde | head -c 64M; echo the end; exit 7"};
+  run_job();
+  EXPECT_EQ(failure(), Failure::crashed) << job().reason;
+  EXPECT_TRUE(task().last_failure->last_output.ends_with("the end"));
+  const auto size = [&](const char* name) { return std::filesystem::file_size(folder_.path() / name); };
+  EXPECT_LE(size("output.log") + size("output.log.1"), (1u << 20) + 1000);
+  EXPECT_GE(size("output.log") + size("output.log.1"), 1u << 19);
+  const auto newest = read(folder_.path() / "output.log");
+  EXPECT_TRUE(newest.ends_with("the end\n"));
+  EXPECT_NE(newest.find(" MiB that were printed before were not kept (limits.output is 1 MiB)"), std::string::npos) << newest.substr(0, 200);
 }
 
 // A machine of two CPUs, whatever there is here: both are CPUs this process may use, or one twice.
@@ -393,7 +485,7 @@ TEST_F(ByHand, CoresAndSpeedChangeWhileItRuns) {
   EXPECT_EQ(allowed.find_first_of(",-"), std::string::npos) << allowed;
   decide(Continue{0, 1, 1});
   until<EpochEnded>();
-  EXPECT_NE(read(folder_.path() / "output.log").find("told: 1 cores"), std::string::npos);
+  while (read(folder_.path() / "output.log").find("told: 1 cores") == std::string::npos) ::usleep(1000);
 
   if (options_.cgroups.cpu()) {
     decide(Resize{0, 1, {1, 0, 0.5}});

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -17,6 +18,7 @@
 #include "protocol/message.h"
 #include "runtime/common/clock.h"
 #include "runtime/common/launching.h"
+#include "runtime/common/output.h"
 #include "runtime/slurm/agent_link.h"
 #include "runtime/slurm/commands.h"
 #include "runtime/slurm/parse.h"
@@ -26,6 +28,7 @@ namespace tandem::slurm {
 namespace {
 
 constexpr Seconds kEnergyLimit{2};
+constexpr std::size_t kHeardATurn = 1 << 14, kHeardAtEnd = 1 << 20;  // bytes, as in the local world
 constexpr int kEnergyTries = 3;  // a node's first figure may take a while; most sites have none
 
 using platform::Descriptor;
@@ -66,12 +69,15 @@ class Agent {
 
  private:
   void begin() {
-    int ends[2];
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("making a socket");
-    program_.reset(ends[0]);
-    Descriptor theirs(ends[1]);
-    Descriptor output(::open(ticket_.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-    if (!output) throw_errno("opening " + ticket_.output.string());
+    Descriptor theirs;
+    if (!ticket_.plain && rank_ == 0) {
+      int ends[2];
+      if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("making a socket");
+      program_.reset(ends[0]);
+      theirs.reset(ends[1]);
+    }
+    const Descriptor output =
+        outputs_.begin(0, ticket_.output.parent_path(), ticket_.output.filename(), ticket_.output_limit);
     platform::Launch launch;
     launch.arguments = ticket_.command;
     launch.environment = ticket_.environment;
@@ -79,7 +85,7 @@ class Agent {
       launch.environment.merge(runtime::gang_environment(rank_, ticket_.nodes.size(), ticket_.master, port_));
       launch.environment["TANDEM_NODE"] = record_.node;
     }
-    if (rank_ == 0) {
+    if (theirs) {
       launch.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
       launch.inherited = theirs.get();
     }
@@ -115,17 +121,19 @@ class Agent {
     if (on[2].revents) ended_ = true;
   }
 
-  void heard_program() {
-    std::array<char, 1 << 16> bytes;
-    while (program_) {
-      const ssize_t got = ::recv(program_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  // What is left waits in the socket: orders, signals and deadlines are looked at between.
+  void heard_program(std::size_t most = kHeardATurn) {
+    std::array<char, kHeardATurn> bytes;
+    while (program_ && most > 0) {
+      const ssize_t got = ::recv(program_.get(), bytes.data(), std::min(most, bytes.size()), MSG_DONTWAIT);
       if (got < 0 && errno == EINTR) continue;
       if (got == 0) program_.reset();
       if (got <= 0) return;
+      most -= static_cast<std::size_t>(got);
       try {
         said_.feed({bytes.data(), static_cast<std::size_t>(got)});
-        while (auto line = said_.next()) {
-          tell_energy();
+        for (bool first = true; auto line = said_.next(); first = false) {
+          if (first) tell_energy();  // a command each time: once for lines that came together
           send(Said{std::move(*line)});
         }
       } catch (const protocol::ProtocolError& e) {
@@ -230,8 +238,9 @@ class Agent {
   }
 
   int finish() {
-    heard_program();  // its last words
+    heard_program(kHeardAtEnd);  // its last words
     kill_all();       // before it is reaped: its number is still its own
+    outputs_.end(0);
     siginfo_t info{};
     ::waitid(P_PIDFD, static_cast<id_t>(child_.pidfd.get()), &info, WEXITED);
     const bool by_others = info.si_code != CLD_EXITED && info.si_status == SIGTERM && !told_to_end_;
@@ -250,6 +259,7 @@ class Agent {
   platform::Child child_;
   AgentLink world_;
   Descriptor program_, signals_;
+  runtime::Outputs outputs_;
   protocol::LineReader said_;
   bool may_go_ = false, ended_ = false, asked_to_end_ = false, told_to_end_ = false;
   double kill_at_ = 0;

@@ -95,27 +95,24 @@ void Links::accept_all() {
 }
 
 void Links::read(std::uint64_t key) {
-  std::array<char, 1 << 16> bytes;
-  while (true) {
-    auto found = links_.find(key);
-    if (found == links_.end()) return;
-    const ssize_t got = ::recv(found->second.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN) return;
-    if (got <= 0) return close(key);
-    try {
-      found->second.lines.feed({bytes.data(), static_cast<std::size_t>(got)});
-      while (auto line = found->second.lines.next()) {
-        if (!take(key, *line)) return close(key);
-        found = links_.find(key);  // what was heard may have cut it off
-        if (found == links_.end()) return;
-      }
-    } catch (const protocol::ProtocolError& e) {
-      // Of a stranger nobody hears; of an agent, what it relayed is at fault.
-      const std::string mark = found->second.mark;
-      if (!mark.empty()) listener_.heard(mark, Broke{e.what()});
-      return close(key);
+  std::array<char, 1 << 14> bytes;  // a piece a look: a program that floods keeps no other waiting
+  auto found = links_.find(key);
+  if (found == links_.end()) return;
+  const ssize_t got = ::recv(found->second.socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (got <= 0) return close(key);
+  try {
+    found->second.lines.feed({bytes.data(), static_cast<std::size_t>(got)});
+    while (auto line = found->second.lines.next()) {
+      if (!take(key, *line)) return close(key);
+      found = links_.find(key);  // what was heard may have cut it off
+      if (found == links_.end()) return;
     }
+  } catch (const protocol::ProtocolError& e) {
+    // Of a stranger nobody hears; of an agent, what it relayed is at fault.
+    const std::string mark = found->second.mark;
+    if (!mark.empty()) listener_.heard(mark, Broke{e.what()});
+    return close(key);
   }
 }
 

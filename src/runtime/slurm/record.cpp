@@ -3,13 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/json.h"
-#include "platform/descriptor.h"
+#include "platform/plain_file.h"
 
 namespace tandem::slurm {
 namespace {
@@ -58,7 +56,7 @@ std::optional<ExitRecord> record_from_json(const nlohmann::json& json) {
 void write_whole(const std::filesystem::path& file, const std::string& content) {
   // Two writers (there should be one) must not write into the same file beside it.
   const std::string beside = file.string() + ".new-" + std::to_string(::getpid());
-  platform::Descriptor out(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  platform::Descriptor out(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
   if (!out) throw_errno("making " + beside);
   for (std::size_t done = 0; done < content.size();) {
     const ssize_t wrote = ::write(out.get(), content.data() + done, content.size() - done);
@@ -77,13 +75,14 @@ void write_record(const std::filesystem::path& file, const ExitRecord& record) {
 }
 
 std::optional<ExitRecord> read_record(const std::filesystem::path& file, const std::string& mark) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  std::string content(kLongest, '\0');
-  in.read(content.data(), static_cast<std::streamsize>(content.size()));
-  content.resize(static_cast<std::size_t>(in.gcount()));
-  auto record = record_from_json(parse_json(content));
-  return record && record->mark == mark ? record : std::nullopt;
+  try {
+    const auto content = platform::read_plain(file, kLongest);
+    if (!content) return std::nullopt;
+    auto record = record_from_json(parse_json(*content));
+    return record && record->mark == mark ? record : std::nullopt;
+  } catch (const SystemError&) {  // a program put something else there: there is no record
+    return std::nullopt;
+  }
 }
 
 }  // namespace tandem::slurm

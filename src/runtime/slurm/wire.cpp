@@ -39,6 +39,8 @@ std::string text(const Ticket& t) {
               {"command", t.command},
               {"environment", t.environment},
               {"output", t.output.string()},
+              {"output_limit", t.output_limit},
+              {"plain", t.plain},
               {"record", t.record.string()},
               {"claim", t.claim.string()},
               {"data_limit", t.data_limit},
@@ -64,6 +66,8 @@ Ticket parse_ticket(const std::string& text) {
     json.at("command").get_to(t.command);
     json.at("environment").get_to(t.environment);
     t.output = json.at("output").get<std::string>();
+    json.at("output_limit").get_to(t.output_limit);
+    json.at("plain").get_to(t.plain);
     t.record = json.at("record").get<std::string>();
     t.claim = json.at("claim").get<std::string>();
     json.at("data_limit").get_to(t.data_limit);

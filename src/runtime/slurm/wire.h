@@ -37,6 +37,8 @@ struct Ticket {
   std::vector<std::string> nodes, tokens;
   std::string master;       // the address of rank 0's node
   bool whole_node = false;  // it has its nodes to itself: what Slurm measures of them is its own
+  Bytes output_limit = Bytes{256} << 20;
+  bool plain = false;  // it says nothing, and gets no socket
   bool operator==(const Ticket&) const = default;
 };
 std::string text(const Ticket&);

@@ -28,6 +28,7 @@ SlurmWorld::SlurmWorld(SlurmOptions options) : options_(std::move(options)) {
   validate_run(options_.run);
   options_.folder = std::filesystem::absolute(options_.folder);
   std::filesystem::create_directories(options_.folder / "slurm");
+  space_.emplace(options_.folder);
   wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake_) throw_errno("making an event queue");
 }
@@ -58,6 +59,7 @@ void SlurmWorld::start(DecisionId id, const Start& d, const View& view) {
     if (found->second->number != d.attempt) refuse(id, "an earlier attempt of the task is still there");
     return;  // the same command again
   }
+  if (held_) return refuse(id, space_->why());
   const auto& task = view.tasks.at(static_cast<std::size_t>(d.task));
   auto attempt = std::make_unique<Attempted>();
   Attempted& a = *attempt;
@@ -201,6 +203,19 @@ void SlurmWorld::check_deadlines() {
       make_fail(a, Failure::stalled, stalled(a.talk));
   }
   events_.wake(now());
+  held_ = space_->full(moment);
+  if (held_) end_for_space();
+}
+
+void SlurmWorld::end_for_space() {
+  for (auto& [task, attempt] : attempts_)
+    if (!attempt->verdict) make_fail(*attempt, Failure::no_space, space_->why());
+}
+
+void SlurmWorld::out_of_space() {
+  space_->is_full(steady());
+  held_ = true;
+  end_for_space();
 }
 
 Seconds SlurmWorld::until_next(Seconds at_most) {

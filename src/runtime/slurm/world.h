@@ -26,6 +26,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@
 #include "runtime/common/clock.h"
 #include "runtime/common/conversation.h"
 #include "runtime/common/event_queue.h"
+#include "runtime/common/run_folder.h"
 #include "runtime/slurm/commands.h"
 #include "runtime/slurm/life.h"
 #include "runtime/slurm/links.h"
@@ -125,6 +127,7 @@ class SlurmWorld final : public control::Dispatching<Attempted> {
   std::vector<NodeJoined> nodes() override;
   std::vector<Event> wait(Seconds at_most) override;
   std::vector<Event> reconcile(const View&) override;
+  void out_of_space() override;
 
   // Makes a waiting `wait` return; safe in a signal handler and from other threads.
   void interrupt();
@@ -174,6 +177,7 @@ class SlurmWorld final : public control::Dispatching<Attempted> {
   void finish(TaskId, EventBody last);
   bool look(Seconds at_most);
   void check_deadlines();
+  void end_for_space();
   Seconds until_next(Seconds at_most);
   // gangs (world_gangs.cpp)
   std::vector<std::string> marks_of(const Attempted&) const;  // of its agents, by rank
@@ -246,6 +250,8 @@ class SlurmWorld final : public control::Dispatching<Attempted> {
   Seconds next_queue_, next_nodes_;
   runtime::WorldClock clock_;
   runtime::EventQueue events_;
+  std::optional<runtime::RunFolder> space_;
+  bool held_ = false;  // for want of space nothing is started
 };
 
 }  // namespace tandem::slurm

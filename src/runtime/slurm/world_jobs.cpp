@@ -104,6 +104,8 @@ Ticket SlurmWorld::ticket_for(const Attempted& a) {
   ticket.command = runtime::command_of(program, options_.trainer);
   ticket.environment = runtime::environment_for(a.talk);
   ticket.output = output_file(a.task);
+  ticket.output_limit = a.job.limits.output;
+  ticket.plain = a.talk.plain;
   ticket.data_limit = a.granted().memory;
   ticket.folder = program.folder;
   ticket.environment["TANDEM_NODE"] = nodes_[static_cast<std::size_t>(a.node())].name;
@@ -202,7 +204,8 @@ std::vector<Event> SlurmWorld::reconcile(const View& view) {
     if (ended_well(view, task))
       happened(TaskEnded{id, task.attempt, {}});
     else
-      happened(TaskFailed{id, task.attempt, Failure::lost, "Tandem ended while it ran", "", {}});
+      happened(TaskFailed{id, task.attempt, Failure::lost, "Tandem ended while it ran", "", {},
+                          space_->ran(task.started_at)});
   }
   return events_.take();
 }

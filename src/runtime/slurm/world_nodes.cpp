@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "platform/plain_file.h"
 #include "runtime/common/clock.h"
 #include "runtime/slurm/gpus.h"
 #include "runtime/slurm/world.h"
@@ -64,7 +64,7 @@ std::vector<NodeJoined> SlurmWorld::learn_nodes(const SlurmNodes& found) {
   const auto file = options_.folder / "slurm/nodes.json";
   if (nodes_.empty()) {
     nlohmann::json names = nlohmann::json::array();
-    if (std::ifstream in(file); in) names = parse_json(in);
+    if (const auto known = platform::read_plain(file, 1 << 24)) names = parse_json(*known);
     if (!names.is_array())
       throw SystemError(file.string() + " is broken: it should be a list of names of nodes");
     for (const auto& known : names) nodes_.push_back({known.get<std::string>(), "", kAway});

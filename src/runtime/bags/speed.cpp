@@ -29,7 +29,7 @@ Speed::Speed(SpeedOptions options) : options_(std::move(options)), clocks_(optio
     why_ = fmt::format("CPU quota: {:.0f} % of {} CPUs, or all of them ({}; no cpufreq: {})",
                        100 * options_.base, options_.cpus.size(), options_.cgroups.why_cpu, no_clock);
     guardian_ = std::make_unique<Guardian>([name, where = options_.cgroups] {
-      platform::Cgroup::find(where, name);  // its end removes the group
+      platform::Cgroup::left_at(where.folders_of(name));  // its end removes the group
     });
     group_.emplace(options_.cgroups, name);
     group_->set_cpu_weight(options_.weight);

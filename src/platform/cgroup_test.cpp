@@ -115,7 +115,7 @@ TEST_F(FakeCgroups, WhereTheKernelCanItEndsAllAtOnce) {
   EXPECT_EQ(read(root() / "unified/tandem-x/cgroup.procs"), "99999999");
   std::thread kernel([&] {
     while (read(root() / "unified/tandem-x/cgroup.kill") != "1") std::this_thread::yield();
-    for (const char* tree : {"memory", "cpu", "unified"}) write(root() / tree / "tandem-x/cgroup.procs", "");
+    for (const char* tree : {"memory", "cpu", "pids", "unified"}) write(root() / tree / "tandem-x/cgroup.procs", "");
   });
   group.kill_all();
   kernel.join();

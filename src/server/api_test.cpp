@@ -2,6 +2,7 @@
 #include "server/api.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 #include <fstream>
@@ -53,6 +54,7 @@ class ApiTest : public testing::Test {
       request.path = target.path();
       request.parameters = match.parameters;
       request.query = target.query;
+      request.who = {Role::operate, ::geteuid(), "the server's user"};
       request.body = body.is_null() ? "" : body.is_string() ? body.get<std::string>() : body.dump();
       if (match.route->prepare) request.prepared = match.route->prepare(request);
       return match.route->handler(request);

@@ -126,7 +126,8 @@ class BadJobs(ServerCase):
     def test_a_job_that_takes_the_server_with_it_is_held(self):
         arguments = ("--nodes", self.nodes, "--no-port")
         server = self.serve(*arguments)
-        job = self.submit(self.plain("sh", "-c", "sleep 0.5; kill -9 $PPID; sleep 1000"))
+        # Between it and the server is its keeper.
+        job = self.submit(self.plain("sh", "-c", "sleep 0.5; kill -9 $(cut -d ' ' -f 4 /proc/$PPID/stat); sleep 1000"))
         server.wait(60)
         for _ in range(2):
             self.serve(*arguments).wait(60)

@@ -37,7 +37,7 @@ TEST_F(OutputTest, WhatIsPrintedIsInTheFileWhenTheTaskHasEnded) {
   print(pipe, "one\ntwo\x01\n");
   outputs.note(3, "a note");
   print(pipe, "three\n");
-  EXPECT_EQ(outputs.end(3), "one\ntwo?\nthree");
+  EXPECT_EQ(outputs.end(3), "one\ntwo\\u0001\nthree");
   const auto text = read("output.log");
   EXPECT_NE(text.find("[tandem] task 3: a note\n"), std::string::npos);
   EXPECT_TRUE(text.ends_with("three\n"));

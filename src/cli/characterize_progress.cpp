@@ -7,7 +7,7 @@
 #include "app/results.h"
 #include "app/tune_results.h"
 #include "cli/progress.h"
-#include "report/gpu_text.h"
+#include "app/gpu_text.h"
 #include "report/result_table.h"
 #include "report/tune_table.h"
 #include "tune/experiment_plan.h"

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "cli/command.h"
-#include "cli/output_file.h"
+#include "app/output_file.h"
 
 namespace tandem::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "app/results.h"
 #include "base/printable_stream.h"
 #include "base/text.h"
-#include "report/gpu_text.h"
+#include "app/gpu_text.h"
 #include "report/result_table.h"
 
 namespace tandem::cli {

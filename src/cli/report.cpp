@@ -9,7 +9,7 @@
 #include "app/job_view.h"
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/output_file.h"
+#include "app/output_file.h"
 #include "cli/session.h"
 #include "report/page.h"
 

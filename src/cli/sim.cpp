@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/output_file.h"
+#include "app/output_file.h"
 #include "cli/sim_calibrate.h"
 #include "cli/sim_replay.h"
 #include "cli/sim_trace.h"

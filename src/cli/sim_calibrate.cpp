@@ -6,7 +6,7 @@
 
 #include "app/calibration.h"
 #include "base/error.h"
-#include "cli/output_file.h"
+#include "app/output_file.h"
 
 namespace tandem::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "cli/output_file.h"
+#include "app/output_file.h"
 #include "report/trace_page.h"
 #include "report/trace_table.h"
 

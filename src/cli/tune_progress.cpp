@@ -10,7 +10,7 @@
 #include "base/counted.h"
 #include "base/text.h"
 #include "cli/progress.h"
-#include "report/gpu_text.h"
+#include "app/gpu_text.h"
 #include "report/tune_table.h"
 #include "search/searcher.h"
 #include "tune/goals.h"

@@ -1,4 +1,4 @@
-#include "report/gpu_text.h"
+#include "app/gpu_text.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/units.h"
 
-namespace tandem::report {
+namespace tandem::app {
 namespace {
 
 using platform::Nvml;
@@ -66,4 +66,4 @@ const std::vector<std::string>& GpuLines::look() {
   return lines_;
 }
 
-}  // namespace tandem::report
+}  // namespace tandem::app

@@ -9,7 +9,7 @@
 
 #include "platform/nvml.h"
 
-namespace tandem::report {
+namespace tandem::app {
 
 // "34 % in use, 12 GiB of 140 GiB, 310 W of 700 W, 45 °C, 1.98 GHz, held back by: power cap": what the GPU
 // does at this moment. What it does not say is left out.
@@ -29,4 +29,4 @@ class GpuLines {
   std::vector<std::string> lines_;
 };
 
-}  // namespace tandem::report
+}  // namespace tandem::app

@@ -1,16 +1,16 @@
-#include "cli/doctor_gpus.h"
+#include "app/gpu_probes.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
+#include "app/gpu_text.h"
+#include "app/installation.h"
 #include "base/units.h"
-#include "cli/command.h"
 #include "platform/gpu_settings.h"
-#include "report/gpu_text.h"
 
-namespace tandem::cli {
+namespace tandem::app {
 namespace {
 
 using platform::GpuSettings;
@@ -78,4 +78,4 @@ std::vector<Probe> examine_gpus(nlohmann::json& gpus) {
   return now;
 }
 
-}  // namespace tandem::cli
+}  // namespace tandem::app

@@ -1,4 +1,4 @@
-#include "cli/output_file.h"
+#include "app/output_file.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace tandem::cli {
+namespace tandem::app {
 namespace fs = std::filesystem;
 
 void require_folder_of(const std::string& file, const char* option) {
@@ -27,4 +27,4 @@ void write_file(const std::string& file, const std::string& text) {
   if (!out) throw_errno("writing " + file);
 }
 
-}  // namespace tandem::cli
+}  // namespace tandem::app

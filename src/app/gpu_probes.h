@@ -7,9 +7,9 @@
 
 #include "platform/probe.h"
 
-namespace tandem::cli {
+namespace tandem::app {
 
 // No probes where there is no GPU. `gpus` becomes a list, one object a GPU.
 std::vector<platform::Probe> examine_gpus(nlohmann::json& gpus);
 
-}  // namespace tandem::cli
+}  // namespace tandem::app

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kMostDiscarded = 4 * 1024 * 1024;
 
-std::vector<std::string> every(const http::fields& fields, http::field name) {
+template <class Name>  // http::field, or words
+std::vector<std::string> every(const http::fields& fields, const Name& name) {
   std::vector<std::string> out;
   const auto range = fields.equal_range(name);
   for (auto field = range.first; field != range.second; ++field) out.emplace_back(field->value());
@@ -116,6 +117,7 @@ Head Connection::describe() const {
   head.lines = static_cast<std::size_t>(std::distance(request.begin(), request.end()));
   head.host = every(request, http::field::host);
   head.authorization = every(request, http::field::authorization);
+  head.key = every(request, "Idempotency-Key");
   head.content_type = std::string(request[http::field::content_type]);
   for (const auto& encoding : every(request, http::field::transfer_encoding))
     head.transfer_encoding += (head.transfer_encoding.empty() ? "" : ", ") + encoding;
@@ -229,7 +231,8 @@ void Connection::no_answer(bool never_ran) {
   answered(error_response(503, never_ran
                                    ? "the server is too busy or stopping, and did nothing about it; try again"
                                    : "the server is still at it, and did not end in time; look before you "
-                                     "try again whether it took effect"),
+                                     "try again whether it took effect, or repeat a submission with the same "
+                                     "Idempotency-Key"),
            never_ran && parser_->keep_alive());
 }
 

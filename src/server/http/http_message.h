@@ -1,6 +1,6 @@
 // What a handler is given and gives back: plain values.
 //
-// A handler never sees headers: the token cannot reach a log through it.
+// A handler sees no headers but these: the token cannot reach a log through it.
 #pragma once
 
 #include <map>
@@ -34,6 +34,7 @@ struct Request {
   std::map<std::string, std::string> parameters;  // what the pattern's {names} stand for
   std::map<std::string, std::string> query;       // decoded
   std::string content_type;
+  std::string key;  // what its client knows it by when it is repeated (Idempotency-Key); empty: none
   std::string body;
   Caller caller;
   Identity who;

@@ -13,9 +13,10 @@ namespace tandem::server {
 
 // Who asks, as the operating system knows it.
 struct Caller {
-  bool unix_socket = false;      // else TCP
-  bool loopback = true;          // from this machine
-  std::optional<unsigned> user;  // who connected to the Unix socket
+  bool unix_socket = false;        // else TCP
+  bool loopback = true;            // from this machine
+  std::optional<unsigned> user{};  // who connected to the Unix socket
+  std::string from{};              // address over TCP
 };
 
 // Each may do what those before it may: see that there are jobs, queue and cancel one's own, do anything.

@@ -175,6 +175,7 @@ void add_serve(CLI::App& app, Action& action) {
                    "a variable that jobs get although its name looks like a secret's (HF_TOKEN)")
       ->type_name("NAME...");
   command->add_flag("--metrics-open", setup.open_metrics, "/metrics needs no token");
+  command->add_flag("!--no-read-budgets", setup.read_budgets, "answer whoever asks, however much (docs/security.md)");
   command->add_flag("--no-port", options->no_port, "the Unix socket alone");
   command
       ->add_option("--time-factor,--pace", setup.world.time_factor, "--world sim: simulated seconds a second")

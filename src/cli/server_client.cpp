@@ -67,7 +67,7 @@ json ServerClient::submit(const std::string& spec, const std::string& folder, co
                           std::string* unmet) {
   const json body{{"spec", spec}, {"folder", folder}, {"file", file}};
   const auto answer =
-      http_.ask("POST", "/v1/jobs", body.dump(-1, ' ', false, json::error_handler_t::replace));
+      http_.post_once("/v1/jobs", body.dump(-1, ' ', false, json::error_handler_t::replace));
   if (unmet && answer.status == server::kUnmet) {
     *unmet = server::error_text(answer);
     return nullptr;

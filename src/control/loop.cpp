@@ -115,10 +115,12 @@ void Loop::open(const std::string& snapshot) {
   take(ports_.world.reconcile(view()));
 }
 
-JobId Loop::submit(const spec::Job& job, std::optional<KnowledgeArrived> known, Owner owner) {
+JobId Loop::submit(const spec::Job& job, std::optional<KnowledgeArrived> known, Owner owner, std::string key) {
   const auto id = static_cast<JobId>(view().jobs.size());
-  if (known) take({EventBody(*std::move(known))});
-  take({EventBody(JobSubmitted{id, job, std::move(owner)})});
+  std::vector<EventBody> events;
+  if (known) events.emplace_back(*std::move(known));
+  events.emplace_back(JobSubmitted{id, job, std::move(owner), std::move(key)});
+  take(std::move(events));
   flush();
   return id;
 }

@@ -60,8 +60,12 @@ class Loop {
   void open(const std::string& snapshot = {});
   // What is known now, to be kept for the next `open`; none: some policy cannot say, so ask again later.
   std::optional<Snapshot> snapshot();
-  // Durable when it returns. Before it comes what earlier jobs learned, where that is given.
-  JobId submit(const spec::Job&, std::optional<KnowledgeArrived> = std::nullopt, Owner = {});
+  // Durable when it returns. Before it comes what earlier jobs learned, where that is given. A SystemError, as
+  // of all that is durable when it returns: it is decided and not yet in the journal. It is written with what
+  // comes next, unless this process ends before.
+  JobId submit(const spec::Job&, std::optional<KnowledgeArrived> = std::nullopt, Owner = {},
+               std::string key = {});
+  void flush();  // everything so far is durable when it returns
   // One that runs; of others nothing is left to cancel.
   void cancel(JobId, const std::string& reason);
   // Jobs that ended, with nothing running, are forgotten. Durable when it returns.
@@ -84,7 +88,6 @@ class Loop {
   void gather();
   void measure(Event&);
   void append();
-  void flush();
   bool over() const;
   void turn();
 

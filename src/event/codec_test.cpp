@@ -62,6 +62,7 @@ std::vector<EventBody> every_event() {
   const Energy apart =
       sum_of({{"GPU", Joules{300}, "nvml"}, {"CPU", Joules{112}, "rapl", Joules{80}}, {"GPU"}});
   return {JobSubmitted{0, job},
+          JobSubmitted{0, job, {1001, "ana"}, "k-1/0123456789abcdef"},
           JobCancelled{0, "asked"},
           JobResumed{0},
           NodeJoined{0, "here", {2, kGiB, 1.0}},

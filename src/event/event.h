@@ -50,6 +50,8 @@ struct JobSubmitted {
   JobId job = 0;
   spec::Job spec;
   Owner owner{};
+  // What its submission is known by when it is repeated; empty: it cannot be told from another one.
+  std::string key{};
   bool operator==(const JobSubmitted&) const = default;
 };
 

@@ -21,7 +21,7 @@ concept HasFields = std::is_same_v<T, TrialPart> || std::is_same_v<T, Option> ||
 template <class A, class E>
 void fields(A&& a, E& e) {
   using T = std::remove_const_t<E>;
-  if constexpr (std::is_same_v<T, JobSubmitted>) a("job", e.job)("spec", e.spec)("owner", e.owner);
+  if constexpr (std::is_same_v<T, JobSubmitted>) a("job", e.job)("spec", e.spec)("owner", e.owner)("key", e.key);
   if constexpr (std::is_same_v<T, Owner>) a("user", e.user)("name", e.name);
   if constexpr (std::is_same_v<T, JobCancelled>) a("job", e.job)("reason", e.reason);
   if constexpr (std::is_same_v<T, JobResumed>) a("job", e.job)("limits", e.limits)("budget", e.budget);

@@ -170,6 +170,7 @@ struct Folder {
     touch(Touched::What::job, e.job);
     job.spec = e.spec;
     job.owner = e.owner;
+    job.key = e.key;
     job.submitted_at = view.now;
   }
   void operator()(const JobCancelled& e) {

@@ -121,6 +121,7 @@ struct JobView {
   JobId id = 0;
   spec::Job spec;
   Owner owner;
+  std::string key;  // of its submission
   JobState state = JobState::running;
   std::string reason;
   Seconds submitted_at, finished_at;

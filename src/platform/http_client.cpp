@@ -60,6 +60,7 @@ std::string written(const HttpRequest& request) {
                     (request.version == 10 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n") + "Host: " + request.host +
                     "\r\nAccept: */*\r\nConnection: close\r\n";
   if (!request.authorization.empty()) out += "Authorization: " + request.authorization + "\r\n";
+  if (!request.idempotency_key.empty()) out += "Idempotency-Key: " + request.idempotency_key + "\r\n";
   if (!request.body.empty() && !request.content_type.empty())
     out += "Content-Type: " + request.content_type + "\r\n";
   if (!request.body.empty() || request.method == "POST" || request.method == "PUT")

@@ -30,7 +30,7 @@ struct HttpLimits {
 
 struct HttpRequest {
   std::string method = "GET", target = "/", host = "localhost";
-  std::string authorization{}, content_type{}, body{};  // empty: not sent
+  std::string authorization{}, content_type{}, idempotency_key{}, body{};  // empty: not sent
   int version = 11;                                     // HTTP/1.1; 10 for devices that know no better
 };
 

@@ -13,9 +13,11 @@
 #include "app/job_view.h"
 #include "app/kinds.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "server/http/json_body.h"
 #include "server/ownership.h"
+#include "server/submission_keys.h"
 #include "spec/parse.h"
 
 namespace tandem::server {
@@ -36,6 +38,9 @@ class Api {
   json settle(const Request& request) const {
     json out = submission_of(request);
     out["owner"] = owner_for(request.who, out["folder"]);
+    out["key"] = submission_key(request.key, out["spec"], out["folder"]);
+    out["repeated"] = keys_.find(owner_in(out), out["key"]).has_value();
+    if (out["repeated"]) return out;
     if (!needs_advice(out["spec"], out["file"])) return out;
     // One at a time, another may wait: the other readers are for those who read.
     const bool may_wait = advised_.try_acquire();
@@ -57,10 +62,12 @@ class Api {
 
   Response submit(const Request& request) const {
     const json& settled = request.prepared;
+    if (const auto made = keys_.find(owner_in(settled), settled["key"])) return repeated(*made);
+    if (settled["repeated"]) throw Refusal(503, "its key was forgotten just now, and nothing done; try again");
     if (view().jobs.present() >= kMostJobs)
       throw Refusal(507, "this server has a million jobs that are not archived: start one of another name");
     std::vector<std::string> notes;
-    const JobId id = submit(settled["spec"], settled["folder"], settled["file"], owner_in(settled), notes);
+    const JobId id = submit(settled, notes);
     for (const auto& note : settled["notes"]) notes.push_back(note);
     const auto& name = view().jobs[static_cast<std::size_t>(id)].base().name;
     parts_.log.info("job submitted", {{"job", id}, {"name", name}, {"user", owner_in(settled).user}});
@@ -80,7 +87,7 @@ class Api {
     const JobId id = find(request);
     if (const auto state = view().jobs[static_cast<std::size_t>(id)].state; state != JobState::running)
       throw Refusal(409, fmt::format("job {} is over: it has {}", id, name(state)));
-    parts_.loop.cancel(id, "cancelled");
+    durably([&] { parts_.loop.cancel(id, "cancelled"); });
     parts_.publish();
     parts_.log.info("job cancelled", {{"job", id}});
     return json_response(job_json(view(), view().jobs[static_cast<std::size_t>(id)]), 202);
@@ -88,6 +95,33 @@ class Api {
 
  private:
   const View& view() const { return parts_.loop.view(); }
+
+  // What is decided and cannot be written now is written later, unless the server ends before: nobody is told
+  // that it did not happen.
+  void durably(const std::function<void()>& change) const {
+    try {
+      change();
+    } catch (const SystemError& why) {
+      parts_.log.error("journal not written", {{"why", why.what()}});
+      throw Refusal(503,
+                    "accepted, but not yet on disk: it takes effect as soon as it is, and never if the server "
+                    "ends before; repeat it with the same Idempotency-Key, or look, to find out");
+    }
+  }
+
+  Response repeated(JobId id) const {
+    durably([&] { parts_.loop.flush(); });
+    json answer;
+    if (view().jobs.contains(id))
+      answer = job_json(view(), view().jobs[static_cast<std::size_t>(id)]);
+    else if (const auto archived = parts_.store.archived_job(parts_.run, id))
+      answer = parse_json(archived->row);
+    answer["notes"] = json::array();
+    answer["repeated"] = true;
+    auto response = json_response(answer);
+    response.headers["Location"] = fmt::format("/v1/jobs/{}", id);
+    return response;
+  }
 
   // What cannot be predicted runs all the same.
   static void add_prediction(store::Store& store, json& out) {
@@ -182,22 +216,29 @@ class Api {
         parts_.can.here ? "where NVML shows none (`tandem doctor`)" : "in the world " + parts_.world)};
   }
 
-  JobId submit(const std::string& text, const std::string& folder, const std::string& file,
-               const Owner& owner, std::vector<std::string>& notes) const {
+  JobId submit(const json& settled, std::vector<std::string>& notes) const {
+    const std::string text = settled["spec"];
     // Of a kind that is not queued the first one's reader says so.
     const Kind* kind = find_kind(spec::kind_of(text));
     if (kind == nullptr || !kind->queued) kind = &kinds().front();
-    auto job = kind->parse(text, file, parts_.catalogue);
+    auto job = kind->parse(text, settled["file"], parts_.catalogue);
     notes = check_gpus(job);
     if (kind->require_possible && !view().nodes.empty()) kind->require_possible(job, view());
-    if (auto& program = spec::base_of(job).program; program.folder.empty()) program.folder = folder;
-    if (!kind->uses_knowledge) return parts_.loop.submit(job, {}, owner);
-    std::string machine;
-    if (!view().nodes.empty()) machine = view().nodes.front().type;
-    return parts_.loop.submit(job, KnowledgeArrived{"store", parts_.store.knowledge(machine)}, owner);
+    if (auto& program = spec::base_of(job).program; program.folder.empty()) program.folder = settled["folder"];
+    std::optional<KnowledgeArrived> known;
+    if (kind->uses_knowledge) {
+      const std::string machine = view().nodes.empty() ? "" : view().nodes.front().type;
+      known = KnowledgeArrived{"store", parts_.store.knowledge(machine)};
+    }
+    const auto id = static_cast<JobId>(view().jobs.size());
+    const auto owner = owner_in(settled);
+    keys_.add(owner, settled["key"], id, view().now);
+    durably([&] { parts_.loop.submit(job, std::move(known), owner, settled["key"]); });
+    return id;
   }
 
   ApiParts parts_;
+  mutable SubmissionKeys keys_{parts_.loop.view()};
   mutable std::counting_semaphore<2> advised_{2};
   mutable std::timed_mutex advising_;
 };

@@ -1,6 +1,7 @@
 // What can be asked of a server over HTTP, and what is answered. All of it is JSON but /metrics.
 //
 //   POST   /v1/jobs                {"spec": YAML, "folder": PATH, "file": for messages}   201 {"job": N};
+//                                  200 with "repeated": one with this Idempotency-Key is there already;
 //   what the spec
 //                                  leaves open is chosen for its place.deadline and told in "notes"; 422:
 //                                  nothing meets it

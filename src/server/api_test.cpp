@@ -2,7 +2,6 @@
 #include "server/api.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <sys/stat.h>
 
 #include <fstream>
@@ -14,6 +13,7 @@
 #include "server/archive.h"
 #include "server/http/metrics.h"
 #include "server/read_api.h"
+#include "server/submission_keys.h"
 #include "sim/world/programs_declared.h"
 #include "sim/world/world.h"
 
@@ -29,15 +29,36 @@ std::string work(const std::string& name, double seconds = 5, int cores = 1) {
          std::to_string(cores) + "}\nplace: {takes: " + std::to_string(seconds) + "s}\n";
 }
 
+// A journal that fails when it is told to.
+class Failing final : public control::Journal {
+ public:
+  explicit Failing(std::unique_ptr<control::Journal> journal) : journal_(std::move(journal)) {}
+  void append(std::span<const control::Entry> entries) override {
+    if (fails) throw SystemError("the disk fails");
+    journal_->append(entries);
+  }
+  void replay(const std::function<void(control::Entry&&)>& each) override { journal_->replay(each); }
+  bool fails = false;
+
+ private:
+  std::unique_ptr<control::Journal> journal_;
+};
+
 class ApiTest : public testing::Test {
  protected:
   ApiTest() {
     std::filesystem::create_directories(folder());
+    open();
+  }
+
+  // As a server is started; again: as after a kill, with what is journalled.
+  void open() {
     auto policies = app::policies_of(run_);
     scheduler_ = static_cast<const place::Scheduler*>(policies.back().get());
-    loop_.emplace(control::Ports{world_, *journal_}, std::move(policies));
+    loop_.emplace(control::Ports{world_, journal_}, std::move(policies));
     loop_->open();
     publish();
+    router_ = {};
     add_changes(router_, {*loop_, store_, run_.id, "sim", world_.capabilities(), nullptr, catalogue_, log_,
                           [this] { publish(); }, stopping_});
     add_reads(router_, {published_, store_.folder(), run_, "sim", "fifo", folder(), metrics_, Seconds{1},
@@ -45,7 +66,8 @@ class ApiTest : public testing::Test {
   }
 
   // As a server would: a refusal is an answer.
-  Response ask(const std::string& method, const std::string& written, const json& body = {}) {
+  Response ask(const std::string& method, const std::string& written, const json& body = {},
+               const std::string& key = "") {
     try {
       const auto target = parse_target(written);
       const auto match = router_.find(method, target);
@@ -54,7 +76,8 @@ class ApiTest : public testing::Test {
       request.path = target.path();
       request.parameters = match.parameters;
       request.query = target.query;
-      request.who = {Role::operate, ::geteuid(), "the server's user"};
+      request.key = key;
+      request.who = who_;
       request.body = body.is_null() ? "" : body.is_string() ? body.get<std::string>() : body.dump();
       if (match.route->prepare) request.prepared = match.route->prepare(request);
       return match.route->handler(request);
@@ -73,6 +96,9 @@ class ApiTest : public testing::Test {
     const auto answer = ask("POST", "/v1/jobs", {{"spec", spec}, {"folder", "/tmp"}});
     EXPECT_EQ(answer.status, status) << answer.body;
     return json::parse(answer.body);
+  }
+  Response submit_with(const std::string& key, const std::string& spec) {
+    return ask("POST", "/v1/jobs", {{"spec", spec}, {"folder", "/tmp"}}, key);
   }
   // What was refused, in words.
   std::string refused(const std::string& method, const std::string& target, int status, const json& body = {}) {
@@ -108,10 +134,10 @@ class ApiTest : public testing::Test {
   platform::TemporaryFolder folder_{"tandem-api"};
   store::Store store_{folder_.path() / "store"};
   store::RunInfo run_ = store_.create_run("serve", "main", kServerSpec, Seconds{1});
-  std::unique_ptr<control::Journal> journal_ = store_.journal(run_.id);
+  Failing journal_{store_.journal(run_.id)};
   sim::DeclaredPrograms programs_{{{"node", 1}}};
   sim::World world_{{.nodes = {sim::NodeGroup{.name = "node",
-                                              .capacity = {2, kGiB, 1.0},
+                                              .capacity = {.cores = 2, .memory = kGiB, .speed = 1.0, .gpus = 1},
                                               .count = 2,
                                               .power = sim::PowerModel{Watts{5}, Watts{15}}}},
                      .open_ended = true},
@@ -126,6 +152,7 @@ class ApiTest : public testing::Test {
   SnapshotKeeper keeper_{folder(), log_};
   std::atomic<bool> stopping_{false};
   Router router_;
+  Identity who_{Role::operate, 0, "user 0"};
 };
 
 TEST_F(ApiTest, ASubmissionIsDurableBeforeItIsAnsweredAndCanBeRead) {
@@ -143,6 +170,79 @@ TEST_F(ApiTest, ASubmissionIsDurableBeforeItIsAnsweredAndCanBeRead) {
   EXPECT_TRUE(journalled);
   EXPECT_EQ(get("/v1/jobs/first")["spec"]["program"]["folder"], "/tmp");
   EXPECT_NE(logged_.find("job submitted"), std::string::npos);
+}
+
+TEST_F(ApiTest, ARepeatedSubmissionIsAnsweredWithItsJob) {
+  EXPECT_EQ(submit_with("k-1", work("a")).status, 201);
+  const auto again = submit_with("k-1", work("a"));
+  EXPECT_EQ(again.status, 200) << again.body;
+  EXPECT_EQ(again.headers.at("Location"), "/v1/jobs/0");
+  EXPECT_EQ(json::parse(again.body)["repeated"], true);
+  EXPECT_EQ(json::parse(again.body)["job"], 0);
+  EXPECT_EQ(submit_with("k-1", work("b")).status, 409) << "the same key for something else";
+  EXPECT_EQ(submit_with("k-2", work("a")).status, 201);
+  EXPECT_EQ(submit_with("", work("a")).status, 201) << "without a key each is a job";
+  who_ = {Role::submit, 1001, "user 1001"};
+  EXPECT_EQ(submit_with("k-1", work("c")).status, 201) << "another user's key is another key";
+  EXPECT_EQ(loop_->view().jobs.size(), 4U);
+}
+
+TEST_F(ApiTest, ARepeatedSubmissionIsKnownAfterARestartAndWhenItsJobIsArchived) {
+  submit_with("k-1", work("a"));
+  open();
+  ASSERT_EQ(loop_->view().jobs.size(), 1U);
+  EXPECT_EQ(submit_with("k-1", work("a")).status, 200);
+  EXPECT_EQ(submit_with("k-1", work("b")).status, 409);
+  run_all();
+  archive_all();
+  const auto archived = submit_with("k-1", work("a"));
+  EXPECT_EQ(archived.status, 200) << archived.body;
+  EXPECT_EQ(json::parse(archived.body)["state"], "finished");
+  EXPECT_EQ(loop_->view().jobs.size(), 1U);
+}
+
+TEST_F(ApiTest, WhatCannotBeWrittenIsNotSaidToBeRefused) {
+  journal_.fails = true;
+  const auto answer = submit_with("k-1", work("a"));
+  EXPECT_EQ(answer.status, 503) << answer.body;
+  EXPECT_NE(answer.body.find("accepted, but not yet on disk"), std::string::npos) << answer.body;
+  EXPECT_EQ(submit_with("k-1", work("a")).status, 503) << "it still is not";
+  journal_.fails = false;
+  const auto again = submit_with("k-1", work("a"));
+  EXPECT_EQ(again.status, 200) << again.body;
+  open();
+  EXPECT_EQ(loop_->view().jobs.size(), 1U) << "now it is on disk";
+  journal_.fails = true;
+  EXPECT_NE(refused("DELETE", "/v1/jobs/a", 503).find("not yet on disk"), std::string::npos);
+  journal_.fails = false;
+  run_all();
+  EXPECT_EQ(get("/v1/jobs/a")["state"], "stopped");
+}
+
+TEST_F(ApiTest, WhatCouldNotBeWrittenBeforeTheServerEndedNeverRuns) {
+  journal_.fails = true;
+  submit_with("k-1", work("a"));
+  journal_.fails = false;
+  open();
+  EXPECT_EQ(loop_->view().jobs.size(), 0U);
+  EXPECT_EQ(submit_with("k-1", work("a")).status, 201);
+}
+
+TEST(SubmissionKeys, AreKnownForADay) {
+  SubmissionKeys keys{View{}};
+  const auto a = submission_key("a", "spec", "/"), b = submission_key("b", "spec", "/");
+  EXPECT_EQ(submission_key("", "spec", "/"), "");
+  EXPECT_NE(a, submission_key("a", "spec/", "")) << "spec and folder are told apart";
+  keys.add({}, a, 0, Seconds{0});
+  keys.add({}, b, 1, Seconds{86400});
+  EXPECT_EQ(keys.find({}, a), 0) << "a day, and not a second less";
+  keys.add({}, "", 2, Seconds{86401});
+  EXPECT_EQ(keys.find({}, a), std::nullopt);
+  EXPECT_EQ(keys.find({}, b), 1);
+  keys.add({}, a, 3, Seconds{86402});
+  keys.add({}, b, 4, Seconds{86403});
+  keys.add({}, "", 5, Seconds{3 * 86400.0 - 86398});
+  EXPECT_EQ(keys.find({}, b), 4) << "used again, it is as old as its last use";
 }
 
 TEST_F(ApiTest, WhatIsNoSubmissionIsRefusedAndLeavesNothing) {
@@ -174,9 +274,9 @@ TEST_F(ApiTest, GpusThatCannotBeHadAreSaidBeforeTheJobIsThere) {
   EXPECT_NE(submit(with("gpus: 1, gpu_memory: 1GiB"), 400)["error"].get<std::string>().find("whole GPUs"),
             std::string::npos);
   EXPECT_EQ(loop_->view().jobs.size(), 0U);
-  EXPECT_NE(submit(with("gpus: 1, gpu_power: 300W"), 400)["error"].get<std::string>().find("more than any node"),
-            std::string::npos);
-  EXPECT_EQ(loop_->view().jobs.size(), 0U);
+  const auto noted = submit(with("gpus: 1, gpu_power: 300W"));
+  ASSERT_EQ(noted["notes"].size(), 1U) << noted;
+  EXPECT_NE(noted["notes"][0].get<std::string>().find("in the world sim"), std::string::npos);
 }
 
 TEST_F(ApiTest, ADeadlineIsPredictedOrSaidToBeUnknown) {
@@ -261,16 +361,16 @@ TEST_F(ApiTest, OutputIsTheTailOfARegularFileAndNothingElse) {
   std::ofstream(folder_.path() / "secret") << "secret";
   std::filesystem::remove(file);
   std::filesystem::create_symlink(folder_.path() / "secret", file);
-  refused("GET", "/v1/jobs/a/output", 409);  // links are not followed
+  EXPECT_NE(refused("GET", "/v1/jobs/a/output", 409).find("not a plain file"), std::string::npos) << "a link";
   std::filesystem::remove(file);
   ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
-  refused("GET", "/v1/jobs/a/output", 409);  // and pipes not waited for
+  EXPECT_NE(refused("GET", "/v1/jobs/a/output", 409).find("not a plain file"), std::string::npos) << "a pipe";
 }
 
-TEST_F(ApiTest, AJobThatFitsNowhereIsRefused) {
-  EXPECT_NE(submit(work("big", 5, 64), 400)["error"].get<std::string>().find("64 cores"), std::string::npos);
+TEST_F(ApiTest, AJobThatFitsNowhereIsRefusedAndLeavesNothing) {
+  const auto why = submit(work("big", 5, 64), 400)["error"].get<std::string>();
+  EXPECT_NE(why.find("64 cores"), std::string::npos) << why;
   EXPECT_EQ(loop_->view().jobs.size(), 0U);
-  refused("GET", "/v1/jobs/big", 404);
 }
 
 TEST_F(ApiTest, ArchivedJobsAreReadAsTheyWere) {

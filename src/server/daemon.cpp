@@ -266,6 +266,7 @@ class Daemon::Impl {
     options.audit = &audit_;
     options.wake = hosted_.interrupt;
     options.readers = kReaders;
+    options.limits.budgets = options_.read_budgets;
     Router router;
     add_changes(router,
                 {*loop_, store, run_.id, options_.world.world, hosted_.world->capabilities(), hosted_.gpus.get(),

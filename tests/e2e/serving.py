@@ -86,10 +86,10 @@ class ServerCase(Case):
                 process.kill()
         process.communicate()
 
-    def ask(self, method, target, body=None, name="main"):
+    def ask(self, method, target, body=None, name="main", headers=None):
         """Over the Unix socket, as its owner: status and JSON."""
         connection = OverUnixSocket(self.store / f"serve-{name}.sock")
-        headers = {"Content-Type": "application/json"} if body is not None else {}
+        headers = dict(headers or {}, **({"Content-Type": "application/json"} if body is not None else {}))
         connection.request(method, target, json.dumps(body) if body is not None else None, headers)
         answer = connection.getresponse()
         text = answer.read()

@@ -3,12 +3,19 @@
 import http.client
 import json
 import os
+import random
+import re
 import signal
 import socket
 import stat
+import threading
+import time
 
 from e2e.harness import SPEAKER
 from e2e.serving import NODES, ServerCase
+
+BODY = b'{"job": 7, "name": "a", "state": "queued"}'
+MADE = b"HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(BODY), BODY)
 
 
 class Serve(ServerCase):
@@ -27,6 +34,66 @@ class Serve(ServerCase):
         table = self.tandem("nodes").stdout
         for node in ("quick", "thrifty-1", "thrifty-2"):
             self.assertIn(node, table)
+
+    def test_a_submission_whose_answer_was_lost_is_repeated_and_runs_once(self):
+        server = self.serve("--nodes", self.nodes, "--no-port")
+        ran = self.folder / "ran"
+        body = {"spec": self.plain("sh", "-c", f"echo x >> {ran}"), "folder": str(self.folder)}
+        keys = [f"key-{number}" for number in range(5)]
+        for key in keys:  # killed some time after it was sent: before, in or after its commit
+            asking = threading.Thread(target=self.ask_in_vain, args=(body, key))
+            asking.start()
+            time.sleep(random.Random(key).uniform(0, 0.05))
+            server.kill()
+            server.wait()
+            asking.join()
+            server = self.serve("--nodes", self.nodes, "--no-port")
+            first, again = (self.ask("POST", "/v1/jobs", body, headers={"Idempotency-Key": key}) for _ in range(2))
+            self.assertIn(first[0], (200, 201), first)
+            self.assertEqual((again[0], again[1]["repeated"], again[1]["job"]), (200, True, first[1]["job"]))
+        jobs = self.json("queue", "--all")["jobs"]
+        self.assertEqual(len(jobs), len(keys))
+        for job in jobs:
+            self.assertEqual(self.until_over(job["job"])["state"], "finished")
+        other = dict(body, spec=self.plain("true"))
+        self.assertEqual(self.ask("POST", "/v1/jobs", other, headers={"Idempotency-Key": keys[0]})[0], 409)
+        server.kill()
+        server.wait()
+        self.serve("--nodes", self.nodes, "--no-port")
+        self.assertEqual(self.ask("POST", "/v1/jobs", body, headers={"Idempotency-Key": keys[0]})[0], 200, "ended since")
+
+    def ask_in_vain(self, body, key):
+        try:
+            self.ask("POST", "/v1/jobs", body, headers={"Idempotency-Key": key})
+        except (OSError, http.client.HTTPException):
+            pass
+
+    def test_submit_repeats_what_broke_off_with_the_same_key(self):
+        """Against a server of ours that takes what is sent and hangs up, then answers."""
+        keys = []
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def serve():
+            for answer in (b"", b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", MADE):
+                connection, _ = listener.accept()
+                text = b""
+                while b'"spec"' not in text:
+                    text += connection.recv(65536)
+                keys.append(re.search(rb"Idempotency-Key: (\S+)", text).group(1))
+                connection.sendall(answer)
+                connection.close()
+
+        serving = threading.Thread(target=serve)
+        serving.start()
+        token = self.folder / "token"
+        token.write_text("0" * 64)
+        token.chmod(0o600)
+        at = ("--server", f"127.0.0.1:{listener.getsockname()[1]}", "--token", token)
+        self.assertIn("Job 7 (a) is queued", self.tandem("submit", *at, self.spec(self.plain("true"))).stdout)
+        serving.join()
+        self.assertEqual(len(keys), 3)
+        self.assertEqual(len(set(keys)), 1, keys)
 
     def test_training_with_epochs_and_a_tuning_job_run_side_by_side(self):
         self.serve("--nodes", self.nodes, "--no-port")

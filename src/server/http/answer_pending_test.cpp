@@ -60,6 +60,36 @@ TEST(AnswerPending, ReadersAnswerWhileTheOwnerIsBusyAndChangesWaitForIt) {
   EXPECT_EQ(change.get().body, "{\"done\":1}\n");
 }
 
+// What a loop of long answers is told, and somebody else meanwhile.
+std::vector<int> greedy(bool budgets) {
+  Owner owner;
+  Limits limits;
+  limits.budgets = budgets;
+  Rig rig(limits, [&](ServerOptions& options, Router&) {
+    options.wake = owner.wake();
+    options.readers = 2;
+  });
+  std::vector<int> seen;
+  for (int i = 0; i < 60 && (seen.empty() || seen.back() == 200); ++i)
+    seen.push_back(HttpClient(rig.tcp()).get("/v1/long").status);
+  if (seen.back() == 429) {
+    RawClient raw = rig.raw();
+    raw.send("GET /v1/ping HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    const auto told = raw.read_to_end();
+    EXPECT_EQ(status_of(told), 429) << "whatever it asks";
+    EXPECT_NE(told.find("Retry-After: "), std::string::npos) << told;
+  }
+  EXPECT_EQ(HttpClient(rig.socket()).get("/v1/ping").status, 200) << "another client is not refused";
+  return seen;
+}
+
+TEST(AnswerPending, WhoAsksTooMuchIsToldToWaitAndOthersAreNot) {
+  const auto seen = greedy(true);
+  EXPECT_EQ(seen.back(), 429);
+  EXPECT_GT(seen.size(), 5U) << "a few are always answered";
+  EXPECT_EQ(greedy(false).back(), 200);
+}
+
 TEST(AnswerPending, WhatIsPreparedIsPreparedBesideTheOwnerAndARefusalNeverReachesIt) {
   Owner owner;
   const auto here = std::this_thread::get_id();

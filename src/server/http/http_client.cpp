@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -62,7 +64,7 @@ HttpClient::HttpClient(Address address, ClientLimits limits) : address_(std::mov
 }
 
 Answer HttpClient::ask(const std::string& method, const std::string& target, const std::string& body,
-                       const std::string& content_type) {
+                       const std::string& content_type, const std::string& key) {
   const auto breaks_the_line = [](unsigned char c) { return c <= ' ' || c == 0x7f; };
   if (std::any_of(target.begin(), target.end(), breaks_the_line))
     throw UserError("'" + printable(target, 100) +
@@ -71,12 +73,30 @@ Answer HttpClient::ask(const std::string& method, const std::string& target, con
   request.host = address_.is_unix() ? "localhost" : text(address_);
   if (token_) request.authorization = "Bearer " + token_->reveal();
   request.content_type = content_type;
+  request.idempotency_key = key;
   const auto where = socket_address(address_);
   try {
     auto answer = platform::http_ask(where.get(), where.size, request, {limits_.at_most, limits_.most_bytes});
     return {answer.status, std::move(answer.content_type), std::move(answer.body)};
   } catch (const platform::HttpTrouble& trouble) {
     explain_trouble(trouble, address_, limits_);
+  }
+}
+
+Answer HttpClient::post_once(const std::string& target, const std::string& body) {
+  const std::string key = Token::make().reveal().substr(0, 32);
+  std::string lost;  // why the last answer is not known
+  for (int left = 2;; --left) {
+    try {
+      const auto answer = ask("POST", target, body, "application/json", key);
+      if (answer.status < 500 || left == 0) return answer;
+    } catch (const SystemError& why) {
+      lost = why.what();
+    } catch (const UserError&) {  // nobody listens: where it broke off before, it may be on its way back
+      if (lost.empty()) throw;
+    }
+    if (left == 0) throw SystemError(lost + "; it may have taken effect: look before you try again");
+    std::this_thread::sleep_for(std::chrono::seconds(1));
   }
 }
 

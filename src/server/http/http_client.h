@@ -35,7 +35,10 @@ class HttpClient {
   // SystemError when the answer does not come in time, is too long, or is no HTTP.
   Answer get(const std::string& target) { return ask("GET", target); }
   Answer ask(const std::string& method, const std::string& target, const std::string& body = "",
-             const std::string& content_type = "application/json");
+             const std::string& content_type = "application/json", const std::string& key = "");
+  // A POST that is made once even when it is repeated, as it is here: twice, a second apart, after an answer
+  // that does not say what became of it (5xx), or none.
+  Answer post_once(const std::string& target, const std::string& body);
 
  private:
   Address address_;

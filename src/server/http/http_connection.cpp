@@ -2,6 +2,8 @@
 
 #include <boost/asio/post.hpp>
 #include <cassert>
+#include <cmath>
+#include <ctime>
 
 #include "base/text.h"
 
@@ -10,11 +12,22 @@ namespace {
 
 constexpr std::size_t kMostDiscarded = 4 * 1024 * 1024;
 
-std::vector<std::string> every(const http::fields& fields, http::field name) {
+template <class Name>  // http::field, or words
+std::vector<std::string> every(const http::fields& fields, const Name& name) {
   std::vector<std::string> out;
   const auto range = fields.equal_range(name);
   for (auto field = range.first; field != range.second; ++field) out.emplace_back(field->value());
   return out;
+}
+
+Seconds since_start() {
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};
+}
+
+Seconds processor_time() {  // of this thread
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return {static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec)};
 }
 
 std::string path_only(const std::string& target) {
@@ -116,6 +129,7 @@ Head Connection::describe() const {
   head.lines = static_cast<std::size_t>(std::distance(request.begin(), request.end()));
   head.host = every(request, http::field::host);
   head.authorization = every(request, http::field::authorization);
+  head.key = every(request, "Idempotency-Key");
   head.content_type = std::string(request[http::field::content_type]);
   for (const auto& encoding : every(request, http::field::transfer_encoding))
     head.transfer_encoding += (head.transfer_encoding.empty() ? "" : ", ") + encoding;
@@ -185,8 +199,27 @@ void Connection::ask() {
   answer(hub_.service.handle(admitted_), parser_->keep_alive());
 }
 
+// True: it asks too much, and will be told.
+bool Connection::over_budget() {
+  const auto& request = admitted_.request;
+  const auto wait = hub_.budget.refused(client_of(caller_, request.who), request.who.role, since_start());
+  if (!wait) return false;
+  const auto seconds = std::to_string(static_cast<long>(std::ceil(wait->value)));
+  const Refusal refusal(429, "too much was asked by " + client_of(caller_, request.who) + "; try again in " +
+                                 seconds + " s, and for less",
+                        {{"Retry-After", seconds}});
+  enter(Stage::answer, hub_.limits.answer_time);
+  timer_.expires_after(duration(std::min(*wait, hub_.limits.budget_time)));
+  timer_.async_wait([self = shared_from_this(), answer = error_response(refusal)](error_code closed) {
+    if (!closed) self->answer(answer, self->parser_->keep_alive());
+  });
+  return true;
+}
+
 void Connection::ask_owner() {
   if (hub_.stopping) return refuse(503, "the server is stopping; try again when it is back");
+  const bool reads = hub_.has_readers && admitted_.route->need != Need::change;
+  if (reads && hub_.limits.budgets && over_budget()) return;
   enter(Stage::handler, hub_.limits.handler_time);
   question_ = std::make_shared<Question>(std::move(admitted_));
   hub_.asking[id_] = shared_from_this();
@@ -209,8 +242,19 @@ void Connection::ask_owner() {
     return refusal.has_value();
   };
   const auto& route = *question_->admitted.route;
-  if (hub_.has_readers && route.need != Need::change) {
-    asio::post(hub_.reads, handle);
+  if (reads) {
+    const auto& request = question_->admitted.request;
+    asio::post(hub_.reads, [&hub = hub_, question = question_, answer, client = client_of(caller_, request.who)] {
+      const Seconds before = processor_time();
+      const bool wanted = question->claim();
+      Response response;
+      if (wanted) response = hub.service.handle(question->admitted);
+      const auto cost = processor_time() - before;
+      asio::post(hub.io, [&hub, client, cost, bytes = response.body.size()] {
+        if (hub.limits.budgets) hub.budget.charge(client, cost, bytes, since_start());
+      });
+      if (wanted) answer(std::move(response));
+    });
   } else if (hub_.has_readers && route.prepare) {
     asio::post(hub_.reads, [&hub = hub_, question = question_, refused, handle] {
       if (question->claimed() || refused()) return;  // claimed: nobody waits for it any more
@@ -229,7 +273,8 @@ void Connection::no_answer(bool never_ran) {
   answered(error_response(503, never_ran
                                    ? "the server is too busy or stopping, and did nothing about it; try again"
                                    : "the server is still at it, and did not end in time; look before you "
-                                     "try again whether it took effect"),
+                                     "try again whether it took effect, or repeat a submission with the same "
+                                     "Idempotency-Key"),
            never_ran && parser_->keep_alive());
 }
 

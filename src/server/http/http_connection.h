@@ -19,6 +19,7 @@
 #include <optional>
 #include <set>
 
+#include "server/http/budget.h"
 #include "server/http/service.h"
 
 namespace tandem::server {
@@ -61,6 +62,7 @@ struct Hub {
   Gauge& connections;
   std::function<void()> wake;  // set: the owner's thread answers
   bool stopping = false;
+  Budget budget;                 // of those who ask readers
   std::size_t body_bytes = 0;    // held by all
   std::size_t answer_bytes = 0;  // not taken yet by all
   std::set<Connection*> all;
@@ -102,6 +104,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_body(error_code);
   void ask();
   void ask_owner();
+  bool over_budget();
   void no_answer(bool never_ran);
   void answered(const Response&, bool keep);
   void unreadable(error_code);

@@ -1,6 +1,6 @@
 // What a handler is given and gives back: plain values.
 //
-// A handler never sees headers: the token cannot reach a log through it.
+// A handler sees no headers but these: the token cannot reach a log through it.
 #pragma once
 
 #include <map>
@@ -13,9 +13,10 @@ namespace tandem::server {
 
 // Who asks, as the operating system knows it.
 struct Caller {
-  bool unix_socket = false;      // else TCP
-  bool loopback = true;          // from this machine
-  std::optional<unsigned> user;  // who connected to the Unix socket
+  bool unix_socket = false;        // else TCP
+  bool loopback = true;            // from this machine
+  std::optional<unsigned> user{};  // who connected to the Unix socket
+  std::string from{};              // address over TCP
 };
 
 // Each may do what those before it may: see that there are jobs, queue and cancel one's own, do anything.
@@ -34,6 +35,7 @@ struct Request {
   std::map<std::string, std::string> parameters;  // what the pattern's {names} stand for
   std::map<std::string, std::string> query;       // decoded
   std::string content_type;
+  std::string key;  // what its client knows it by when it is repeated (Idempotency-Key); empty: none
   std::string body;
   Caller caller;
   Identity who;

@@ -1,5 +1,6 @@
 #include "server/http/http_server.h"
 
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -27,6 +28,10 @@ Caller caller_of(int descriptor, const SocketAddress& peer, bool unix_socket) {
   Caller caller;
   caller.unix_socket = unix_socket;
   caller.loopback = unix_socket || peer.is_loopback();
+  char host[NI_MAXHOST] = "";
+  if (!unix_socket &&
+      ::getnameinfo(peer.get(), peer.size, host, sizeof host, nullptr, 0, NI_NUMERICHOST) == 0)
+    caller.from = host;
   ucred who{};
   socklen_t size = sizeof who;
   if (unix_socket && ::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0)

@@ -16,6 +16,8 @@ struct Limits {
   std::size_t body = 1024 * 1024;  // bytes; 413
   std::size_t nesting = 64;        // arrays and objects inside each other in a JSON body; 400
 
+  bool budgets = true;             // of one client's questions to readers (budget.h); 429
+
   // Of all together.
   std::size_t bodies = 32 * 1024 * 1024;  // bytes of bodies held at once; 503
   // Beyond these, whoever has been waited for longest makes room.
@@ -27,6 +29,7 @@ struct Limits {
   Seconds body_time{30};     // to send a body
   Seconds handler_time{30};  // for the owner's thread to answer; 503
   Seconds answer_time{30};   // to take the answer
+  Seconds budget_time{0.5};  // who is over its budget is answered so late, at most: a loop gains nothing
   Seconds linger_time{2};    // a refused client may still read why
   Seconds stop_time{5};      // requests under way may still end when the server is stopped
 };

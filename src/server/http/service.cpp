@@ -11,6 +11,12 @@
 namespace tandem::server {
 namespace {
 
+// What a handler that failed is answered with.
+constexpr const char* kNotDone = "the server could not do it; its log says why";
+constexpr const char* kPerhapsDone =
+    "the server failed at it, and its log says why; it may have taken effect: look before you try again, or "
+    "repeat a submission with the same Idempotency-Key";
+
 const std::vector<double> kSeconds{0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30};
 
 // A client chooses its method freely; a label must not grow with it.
@@ -21,6 +27,12 @@ std::string method_label(const std::string& method) {
 
 bool breaks_a_line(const std::string& text) {
   return text.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos;
+}
+
+bool is_key(const std::string& key) {
+  return !key.empty() && key.size() <= 64 &&
+         key.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") ==
+             std::string::npos;
 }
 
 // A header that ends its line early would let its writer add headers of their own.
@@ -58,8 +70,10 @@ void Service::check_shape(const Head& head) const {
     throw Refusal(414, fmt::format("the address asked for has more than {} bytes", limits.target));
   if (head.lines > limits.headers)
     throw Refusal(431, fmt::format("the request has more than {} headers", limits.headers));
-  if (head.host.size() > 1 || head.authorization.size() > 1)
-    throw Refusal(400, "the request gives Host or Authorization twice");
+  if (head.host.size() > 1 || head.authorization.size() > 1 || head.key.size() > 1)
+    throw Refusal(400, "the request gives Host, Authorization or Idempotency-Key twice");
+  if (!head.key.empty() && !is_key(head.key.front()))
+    throw Refusal(400, "an Idempotency-Key has 1 to 64 letters, digits and - _");
   if (head.host.empty() && head.version == 11) throw Refusal(400, "the request has no Host header");
   if (!head.transfer_encoding.empty() && head.transfer_encoding != "chunked")
     throw Refusal(501, "of the transfer encodings this server knows chunked only");
@@ -90,13 +104,14 @@ Admitted Service::judge(const Head& head, Identity& who) const {
   admitted.request.parameters = std::move(match.parameters);
   admitted.request.query = std::move(target.query);
   admitted.request.content_type = head.content_type;
+  if (!head.key.empty()) admitted.request.key = head.key.front();
   admitted.request.caller = head.caller;
   admitted.request.who = who;
   return admitted;
 }
 
 template <class Answer>
-Response Service::guarded(const Admitted& admitted, const Answer& answer) {
+Response Service::guarded(const Admitted& admitted, const char* failed, const Answer& answer) {
   try {
     return answer();
   } catch (const Refusal& refusal) {
@@ -105,14 +120,14 @@ Response Service::guarded(const Admitted& admitted, const Answer& answer) {
     return error_response(400, error.what());
   } catch (const std::exception& error) {
     log_.error("handler failed", {{"route", admitted.route->pattern}, {"why", error.what()}});
-    return error_response(500, "the server could not do it; its log says why");
+    return error_response(500, failed);
   }
 }
 
 std::optional<Response> Service::prepare(Admitted& admitted) {
   if (!admitted.route->prepare) return std::nullopt;
   bool done = false;
-  auto refused = guarded(admitted, [&] {
+  auto refused = guarded(admitted, kNotDone, [&] {
     admitted.request.prepared = admitted.route->prepare(admitted.request);
     done = true;
     return Response{};
@@ -122,7 +137,7 @@ std::optional<Response> Service::prepare(Admitted& admitted) {
 }
 
 Response Service::handle(const Admitted& admitted) {
-  return guarded(admitted, [&] {
+  return guarded(admitted, admitted.route->need == Need::change ? kPerhapsDone : kNotDone, [&] {
     Response response = admitted.route->handler(admitted.request);
     check_answer(response);
     return response;

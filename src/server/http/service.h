@@ -26,6 +26,7 @@ struct Head {
   std::size_t lines = 0;                   // of headers
   std::vector<std::string> host;           // each Host header
   std::vector<std::string> authorization;  // each Authorization header
+  std::vector<std::string> key;            // each Idempotency-Key header
   std::string transfer_encoding, content_type;
   bool has_body = false;
   Caller caller;
@@ -72,7 +73,7 @@ class Service {
 
  private:
   template <class Answer>
-  Response guarded(const Admitted&, const Answer&);
+  Response guarded(const Admitted&, const char* failed, const Answer&);
   Admitted judge(const Head&, Identity& who) const;
   void audit(const Exchange&) const;
   void check_shape(const Head&) const;

@@ -72,6 +72,11 @@ TEST_F(Judged, ShapesThatAreRefused) {
   EXPECT_EQ(with([](Head& head) { head.lines = 65; }), 431);
   EXPECT_EQ(with([](Head& head) { head.host = {"localhost", "localhost"}; }), 400);
   EXPECT_EQ(with([](Head& head) { head.authorization = {"Bearer a", "Bearer b"}; }), 400);
+  EXPECT_EQ(with([](Head& head) { head.key = {"a", "a"}; }), 400);
+  EXPECT_EQ(with([](Head& head) { head.key = {std::string(65, 'a')}; }), 400);
+  EXPECT_EQ(with([](Head& head) { head.key = {"a b"}; }), 400);
+  EXPECT_EQ(with([](Head& head) { head.key = {""}; }), 400);
+  EXPECT_EQ(with([](Head& head) { head.key = {"aZ-_09"}; }), 200);
   EXPECT_EQ(with([](Head& head) { head.host = {}; }), 400);
   EXPECT_EQ(with([](Head& head) { head.host = {}, head.version = 10; }), 200);
   EXPECT_EQ(with([](Head& head) { head.transfer_encoding = "gzip, chunked"; }), 501);

@@ -42,7 +42,8 @@ class RoomPlay : private EngineHost {
       if (again) wait(task);
     } else if (what == 8 && held && held->standing != Engine::Standing::stopping) {
       auto other = *held;
-      other.standing = other.standing == Engine::Standing::held ? Engine::Standing::runs : Engine::Standing::held;
+      using Standing = Engine::Standing;
+      other.standing = other.standing == Standing::held ? Standing::runs : Standing::held;
       other.priority = static_cast<int>(random_.below(priorities_));
       engine_.hold(task, other);
     } else if (what == 9 && random_.below(4) == 0) {
@@ -72,7 +73,8 @@ class RoomPlay : private EngineHost {
 
   void add_line(bool shares) {
     TaskRequirements needs;
-    needs.part = {static_cast<std::int64_t>(500 * random_.below(8)), static_cast<Bytes>(random_.below(8)), 0, 0};
+    needs.part.milli_cores = static_cast<std::int64_t>(500 * random_.below(8));
+    needs.part.memory = static_cast<Bytes>(random_.below(8));
     if (const auto gpus = random_.below(6); shares && gpus == 5)
       needs.part.gpu_share = static_cast<std::int32_t>(250 * (1 + random_.below(3)));
     else if (gpus < 3)

@@ -273,12 +273,15 @@ struct Folder {
     } else if (const auto* resize = std::get_if<Resize>(&refused)) {
       auto& t = task(resize->task);
       if (!t.before_resize) return;
-      t.granted = t.before_resize->granted;
-      hold(t, t.before_resize->cores, t.before_resize->memory, t.before_resize->gpus);
+      const TaskView::Holding before = *t.before_resize;
       t.before_resize.reset();
-      if (t.cores_held > 0 || t.state != TaskState::running) return;
-      t.parked = true;  // it was to go on with what it did not get: it waits again
-      set_state(t, TaskState::waiting);
+      t.keeps_size = true;
+      t.parked = before.parked;
+      if (t.state == TaskState::running && !before.parked)
+        return take(t, before.granted);  // it goes on as it was
+      t.granted = before.granted;
+      hold(t, before.cores, before.memory, before.gpus);
+      if (t.state == TaskState::running) set_state(t, TaskState::waiting);  // its CPUs are others' still
     }
   }
   void operator()(const Woke& e) { close(e.decision); }
@@ -333,6 +336,7 @@ struct Folder {
     t.drop = d.drop;
     t.more = d.more;
     t.attempt = d.attempt;
+    t.keeps_size = false;
     t.reason = d.reason;
     take(t, d.granted);
     t.alive = true;
@@ -353,7 +357,7 @@ struct Folder {
   }
   void operator()(const Resize& d) {
     auto& t = task(d.task);
-    t.before_resize = TaskView::Holding{t.granted, t.cores_held, t.memory_held, t.gpus_held};
+    t.before_resize = TaskView::Holding{t.granted, t.cores_held, t.memory_held, t.gpus_held, t.parked};
     take(t, d.granted);
     t.parked = false;
   }

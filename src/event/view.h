@@ -83,6 +83,7 @@ struct TaskView {
     int cores = 0;
     Bytes memory = 0;
     int gpus = 0;
+    bool parked = false;
   };
   Boxed<Holding> before_resize;           // while a Resize is open: what comes back if it is refused
   NodeId node = 0;                        // of rank 0, which speaks for all
@@ -101,6 +102,7 @@ struct TaskView {
   int failures = 0;  // since the job was last resumed
   int lost_at_once = 0;  // attempts in a row, the newest last, each lost within kAtOnce without a report
   Boxed<TaskFailed> last_failure;
+  bool keeps_size = false;  // a Resize of this attempt was refused: it shall not be asked to change again
 
   std::int64_t reported() const {
     if (!epochs.empty()) return epochs.back().epoch;

@@ -274,6 +274,25 @@ TEST_F(ViewTest, ARefusedResizeOfAHeldTaskLeavesItWaiting) {
   EXPECT_EQ(node().free_cores, 4);
 }
 
+TEST_F(ViewTest, ATaskThatWasToldToGoOnDoesSoAsItWasWhereItsResizeIsRefused) {
+  happens(TaskStarted{0, 1, start(1), 77, 5, {0, 1}});
+  happens(EpochEnded{0, 1, 1, {}, Seconds{1}, std::nullopt, {}});
+  decide(Request{0, 0, {2, kGiB, 1.0}});
+  const auto resize = decide(Resize{0, 1, {4, kGiB, 1.0}});
+  decide(Continue{0, 1, 1});
+  happens(DecisionRefused{resize, "no"});
+  EXPECT_EQ(task().state, TaskState::running);
+  EXPECT_FALSE(task().parked);
+  EXPECT_TRUE(task().keeps_size);
+  EXPECT_EQ(task().granted.cores, 2);
+  EXPECT_EQ(node().free_cores, 2);
+  happens(TaskEnded{0, 1, {}});
+  EXPECT_EQ(node().free_cores, 4);
+  decide(Request{0, 0, {2, kGiB, 1.0}});
+  decide(Start{0, 2, 0, {2, kGiB, 1.0}});
+  EXPECT_FALSE(task().keeps_size) << "another program";
+}
+
 TEST_F(ViewTest, ArchivedJobsAreForgottenCountedAndKeepTheirIds) {
   View looks_back = view_;
   looks_back.keeps = {0};

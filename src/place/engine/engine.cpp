@@ -12,8 +12,8 @@ bool operator==(const Placed& a, const Placed& b) {
          a.share.gpu == b.share.gpu;
 }
 
-Engine::Engine(const Policy& policy, std::vector<Pool>& pools, EngineHost& host)
-    : policy_(policy), pools_(pools), host_(host) {}
+Engine::Engine(const Policy& policy, std::vector<Pool>& pools, EngineHost& host, std::size_t most_cleared)
+    : policy_(policy), pools_(pools), host_(host), most_cleared_(most_cleared) {}
 
 std::uint32_t Engine::add_shape(const TaskRequirements& needs, std::vector<std::uint32_t> types) {
   const auto number = static_cast<std::uint32_t>(shapes_.size());
@@ -37,13 +37,13 @@ std::uint32_t Engine::add_line(std::uint32_t shape) {
 void Engine::reset() {
   forget_lines();
   tasks_.clear(), kept_.clear(), stopping_on_.clear(), held_.clear(), lower_.clear(), ends_.clear();
-  on_node_.clear(), changed_.clear();
+  on_node_.clear(), changed_.clear(), may_go_on_.clear();
   waiting_ = stopping_ = 0;
 }
 
 void Engine::forget_lines() {
   shapes_.clear(), shapes_of_type_.clear(), lines_.clear(), heads_.clear(), open_.clear();
-  soon_.reset(), soon_stale_.clear();  // there may be more nodes now
+  soon_.reset(), soon_stale_.clear(), cleared_.clear(), cleared_stale_.clear();  // there may be more nodes now
 }
 
 // ---- who waits ----
@@ -180,15 +180,30 @@ void Engine::index(std::uint32_t task) {
   }
   if (h.standing == Standing::stopping) {
     ++stopping_;
-    for (const auto& [type, share] : h.places) {
-      stopping_on_[{type, share.node}].insert(task);
-      changed(type, share.node);
-    }
+    for (const auto& [type, share] : h.places) changed(type, share.node);
   }
+  note_on_nodes(task, true);
   if (policy_.backfill) note_ends(task, true);
   if (!policy_.malleable) return;
   for (const auto& [type, share] : h.places)
     on_node_[{type, share.node}].insert(task), changed(type, share.node);
+}
+
+// Who is on which node, of those that are being stopped and of those that may have to go.
+void Engine::note_on_nodes(std::uint32_t task, bool there) {
+  const Holding& h = tasks_[task].holding;
+  if (h.standing == Standing::runs && policy_.preemption == Preemption::none) return;
+  auto& on_nodes = h.standing == Standing::stopping ? stopping_on_ : may_go_on_;
+  for (const auto& [type, share] : h.places) {
+    const NodeKey node{type, share.node};
+    soon_changed(node);
+    if (there) {
+      on_nodes[node].insert(task);
+      continue;
+    }
+    const auto found = on_nodes.find(node);
+    if (found != on_nodes.end() && (found->second.erase(task), found->second.empty())) on_nodes.erase(found);
+  }
 }
 
 void Engine::unindex(std::uint32_t task) {
@@ -205,13 +220,9 @@ void Engine::unindex(std::uint32_t task) {
   if (h.standing == Standing::runs && policy_.preemption != Preemption::none) drop(lower_);
   if (h.standing == Standing::stopping) {
     --stopping_;
-    for (const auto& [type, share] : h.places) {
-      const auto found = stopping_on_.find({type, share.node});
-      if (found != stopping_on_.end() && (found->second.erase(task), found->second.empty()))
-        stopping_on_.erase(found);
-      changed(type, share.node);
-    }
+    for (const auto& [type, share] : h.places) changed(type, share.node);
   }
+  note_on_nodes(task, false);
   if (policy_.backfill) note_ends(task, false);
   if (!policy_.malleable) return;
   for (const auto& [type, share] : h.places) {

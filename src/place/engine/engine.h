@@ -90,7 +90,9 @@ class Engine {
     bool beginning = false;  // not begun yet: `ends` is counted from now, whenever that is
   };
 
-  Engine(const Policy&, std::vector<Pool>& pools, EngineHost&);
+  // `most_cleared`: for so many priorities it keeps what would be free if all below were gone. A matter of
+  // speed alone.
+  Engine(const Policy&, std::vector<Pool>& pools, EngineHost&, std::size_t most_cleared = 8);
 
   // What tasks ask of nodes, and the types they may use. The requirements must outlive the engine, or its
   // next `reset`.
@@ -198,6 +200,7 @@ class Engine {
   void give_back(const Holding&);
   void index(std::uint32_t task);
   void unindex(std::uint32_t task);
+  void note_on_nodes(std::uint32_t task, bool there);
 
   // A round. Of each open shape one is asked at a time: `leads` says that the shape's next follows.
   struct Candidate {
@@ -220,9 +223,18 @@ class Engine {
   bool some_may_go() const { return policy_.preemption != Preemption::none || !held_.empty(); }
   bool make_room(std::uint32_t task);
   bool make_room_on(std::uint32_t task, std::uint32_t type);
-  std::vector<std::uint32_t> may_go_for(std::uint32_t task, std::uint32_t type) const;
+  std::vector<std::uint32_t> may_go_for(std::uint32_t task, std::uint32_t type, const Amount& part,
+                                        const Pool* cleared) const;
+  bool any_may_go_for(std::uint32_t task, std::uint32_t type) const;
   bool claims(std::uint32_t type, const Amount& part, std::span<const Share>);
   void look_ahead();
+  void clear(Pool&, const NodeKey&, int priority);
+  Pool* cleared_for(int priority, std::uint32_t type);
+  void restore_all_but(std::uint32_t type, std::span<const Share> taken,
+                       std::map<std::uint32_t, Pool::NodeState>& before);
+  void soon_changed(const NodeKey& node) {
+    if (!cleared_.empty()) cleared_stale_.insert(node);
+  }
 
   // Backfill (engine_backfill.cpp)
   // Who ends when: seconds from now, and the task.
@@ -271,7 +283,12 @@ class Engine {
   bool looked_ahead_ = false;     // in this round
   bool may_go_ = false;           // somebody, as this round began
   std::set<NodeKey> soon_stale_;  // nodes of `soon_` that must be looked at again
-  std::map<NodeKey, std::set<std::uint32_t>> stopping_on_;
+  std::map<NodeKey, std::set<std::uint32_t>> stopping_on_, may_go_on_;
+  // The same if all below a priority were gone too, and the held: whether it is worth while to try who of them
+  // must go. By priority.
+  std::map<int, std::vector<Pool>> cleared_;
+  std::set<NodeKey> cleared_stale_;  // nodes of `cleared_` that must be looked at again
+  std::size_t most_cleared_;
   std::size_t stopping_ = 0;
   Goers held_, lower_;
   std::vector<std::uint32_t> goes_for_;  // types, kept to avoid allocations

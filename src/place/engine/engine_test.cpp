@@ -14,10 +14,10 @@ namespace {
 // A host whose tasks last as long as they say; what the engine tells it is written down.
 class EngineTest : public testing::Test, protected EngineHost {
  protected:
-  void make(const std::string& policy, std::size_t nodes, std::int64_t cores) {
+  void make(const std::string& policy, std::size_t nodes, std::int64_t cores, std::int32_t gpus = 0) {
     policy_ = parse_policy(policy);
     pools_.clear();
-    pools_.emplace_back(Amount{1000 * cores, 0, 0, 0}, nodes);
+    pools_.emplace_back(Amount{1000 * cores, 0, gpus, 0}, nodes);
     EngineHost& host = *this;
     engine_.emplace(policy_, pools_, host);
   }
@@ -128,6 +128,22 @@ TEST_F(EngineTest, TheLowestMakeRoomAndNobodyTakesItMeanwhile) {
   EXPECT_EQ(serve(), "") << "room is on its way for another";
   engine_->release(0);
   EXPECT_EQ(serve(), "+4@0 ");
+}
+
+// A whole GPU stands for any other: who tried all that may go, and put them back where it was in vain, put one
+// with a whole GPU where another has a share, and had to stop that one.
+TEST_F(EngineTest, NobodyGoesWhereItWouldBeInVain) {
+  make("preempt-restart", 1, 8, 2);
+  needs_.push_back({{1000, 0, 0, 500}});
+  const auto share = engine_->add_line(engine_->add_shape(needs_.back(), {0}));
+  needs_.push_back({{1000, 0, 1, 0}});
+  const auto whole = engine_->add_line(engine_->add_shape(needs_.back(), {0}));
+  wait(share, 10, 0);
+  EXPECT_EQ(serve(), "+0@0 ");
+  wait(whole, 10, 1), wait(line(1), 10, 3);
+  EXPECT_EQ(serve(), "+2@0 +1@0 ");
+  wait(line(8), 10, 2);
+  EXPECT_EQ(serve(), "") << "one that is above it has a core";
 }
 
 }  // namespace

@@ -142,6 +142,7 @@ void Live::go_on() {
 // As it is, but for the power and clock of its GPUs. More cores or memory would have to be found somewhere,
 // and another precision is no matter of a node's.
 Resources Live::goes_on_with(const TaskView& t) const {
+  if (t.keeps_size) return t.granted;
   const auto as_it_is = [&](Resources r) {
     r.memory = t.granted.memory, r.gpu_memory = t.granted.gpu_memory;
     r.gpu_power = t.granted.gpu_power, r.gpu_clock = t.granted.gpu_clock;

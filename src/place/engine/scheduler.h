@@ -21,8 +21,9 @@
 //      starts over, and that is part of what the move costs.
 //   6. malleable policies (live_malleable.cpp) deal cores out again whenever a task reports, so that all that
 //      is asked for ends soonest. A Request may leave open what it is run with: its options are
-//      configurations with the time an epoch takes in each. Assumes that every program can be resized at an
-//      epoch's end, and only then; that memory does not change speed.
+//      configurations with the time an epoch takes in each. Assumes that a program can be resized at an
+//      epoch's end, and only then, until its world refuses: it then keeps the size it has for as long as it
+//      runs; that memory does not change speed.
 //      a. those that wait are served in the policy's order, then by the priority of their requests, then by
 //         id: to be started, or to go on where their process is. The first to be started that finds no room
 //         lets nobody start after it; a node is kept for it (where the held can make room, or with most free

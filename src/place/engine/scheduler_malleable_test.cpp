@@ -276,6 +276,65 @@ TEST_F(OpenRequests, AReportedTaskThatMustWaitIsHeldAndComesBackWithAResize) {
   EXPECT_EQ(std::get<Continue>(back[1]).task, 0);
 }
 
+// A world may be unable to resize a program, as Slurm's is where it keeps no checkpoints: it goes on as it was.
+TEST_F(OpenRequests, AResizeThatWasRefusedIsNotAskedForAgain) {
+  decide(open_request(0, curve(0.9)));
+  decide(open_request(1, curve(0.9)));
+  step();
+  started(0), started(1);
+  ASSERT_EQ(cores(0), 2);
+  happens(TaskEnded{1, 1, {}});
+  step();
+  reports(0, curve(0.9));
+  const auto asked = view_.next_decision;
+  auto decided = step();
+  ASSERT_EQ(decided.size(), 2u);
+  EXPECT_EQ(std::get<Resize>(decided[0]).granted.cores, 4);
+  happens(DecisionRefused{asked, "it keeps no checkpoints"});
+  EXPECT_TRUE(step().empty()) << "it was told to go on, and does";
+  EXPECT_EQ(at(0).state, TaskState::running);
+  EXPECT_EQ(cores(0), 2);
+  EXPECT_EQ(view_.nodes[0].free_cores, 2);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    reports(0, curve(0.9));
+    decided = step();
+    ASSERT_EQ(decided.size(), 1u) << "as it is";
+    EXPECT_TRUE(std::holds_alternative<Continue>(decided[0]));
+    EXPECT_EQ(cores(0), 2);
+  }
+  // Another attempt is another program, perhaps one that can.
+  happens(TaskFailed{0, 1, Failure::crashed, "", "", {}});
+  decide(open_request(0, curve(0.9, {1, 2})));
+  step();
+  happens(TaskStarted{0, 2, 0, 1, 1, {}});
+  ASSERT_EQ(cores(0), 2);
+  happens(EpochEnded{0, 2, 9, {}, Seconds{1}, {}, {}});
+  decide(open_request(0, curve(0.9)));
+  decided = step();
+  ASSERT_EQ(decided.size(), 2u);
+  EXPECT_EQ(std::get<Resize>(decided[0]).granted.cores, 4);
+}
+
+TEST_F(OpenRequests, AHeldTaskThatCannotBeResizedComesBackAsItWas) {
+  decide(open_request(0, curve(0.9)));
+  decide(open_request(1, curve(0.9)));
+  step();
+  started(0), started(1);
+  happens(EpochEnded{0, 1, 1, {}, Seconds{1}, {}, {}});
+  decide(Hold{0, 1});
+  step();
+  happens(TaskEnded{1, 1, {}});
+  decide(open_request(0, curve(0.9)));
+  const auto asked = view_.next_decision;
+  auto decided = step();
+  EXPECT_EQ(std::get<Resize>(decided.at(0)).granted.cores, 4);
+  happens(DecisionRefused{asked, "it keeps no checkpoints"});
+  decided = step();
+  ASSERT_EQ(decided.size(), 2u);
+  EXPECT_EQ(std::get<Resize>(decided[0]).granted.cores, 2);
+  EXPECT_TRUE(std::holds_alternative<Continue>(decided[1]));
+}
+
 TEST_F(OpenRequests, AReleasedTaskIsStopped) {
   decide(open_request(0, curve(0.9)));
   step();

@@ -22,6 +22,12 @@ std::optional<std::size_t> next_larger(const std::vector<Option>& sizes, std::si
 }  // namespace
 
 std::vector<Option> sizes_of(const TaskView& task) {
+  if (task.alive && task.keeps_size) {
+    double seconds = 1;
+    for (const auto& option : task.options)
+      if (option.resources.cores == task.granted.cores) seconds = option.seconds;
+    return {{task.granted, seconds}};
+  }
   if (task.options.empty()) return {{task.wanted, 1.0}};
   auto sizes = task.options;
   std::stable_sort(sizes.begin(), sizes.end(),

@@ -16,7 +16,8 @@ namespace tandem::place {
 
 inline constexpr double kWorthIt = 0.97;
 
-// By cores; among equals as the job prefers them. What a task without options wants is its one size.
+// By cores; among equals as the job prefers them. What a task without options wants is its one size; what it
+// has, where it cannot be resized.
 std::vector<Option> sizes_of(const TaskView&);
 // The least core-seconds an epoch.
 std::size_t thriftiest(const std::vector<Option>& sizes);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "platform/listening_user.h"
 #include "report/sim_table.h"
 #include "server/api.h"
 #include "server/daemon.h"
@@ -28,8 +29,14 @@ void ServerOption::add_to(CLI::App& command) {
 ServerClient::ServerClient(const ServerOption& option) : store_(option.store.open()), http_(address(option)) {
   if (!option.token.empty())
     http_.show_token(server::Token::load(option.token));
-  else if (!address(option).is_unix())
+  else if (const auto to = address(option); !to.is_unix()) {
+    // Whoever came first has the port: the store's token is shown to a server of this user alone.
+    if (platform::listening_user(to.port) != ::geteuid())
+      throw UserError(fmt::format("nothing that is yours listens at {}: the store's token is not shown there. Leave "
+                                  "--server out to use the server's socket, or give --token FILE",
+                                  option.address));
     http_.show_token(server::Token::load(server::token_file(store_)));
+  }
 }
 
 server::Address ServerClient::address(const ServerOption& option) const {

@@ -4,6 +4,7 @@
 #include <grp.h>
 #include <pwd.h>
 #include <sys/fsuid.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -74,6 +75,11 @@ std::string user_name(uid_t user) {
 
 FilesAs::FilesAs(const std::optional<Credentials>& who) {
   if (!who || ::geteuid() != 0 || who->user == 0) return;
+  // The thread's own, as the library's functions would change every thread's.
+  groups_.resize(static_cast<std::size_t>(std::max(::getgroups(0, nullptr), 0)));
+  groups_.resize(static_cast<std::size_t>(std::max(::getgroups(static_cast<int>(groups_.size()), groups_.data()), 0)));
+  if (::syscall(SYS_setgroups, who->groups.size(), who->groups.data()) != 0)
+    throw_errno("reaching files as user " + who->name);
   group_ = ::setfsgid(who->group);
   user_ = ::setfsuid(who->user);
   changed_ = true;
@@ -86,6 +92,7 @@ FilesAs::~FilesAs() {
   if (!changed_) return;
   ::setfsuid(static_cast<uid_t>(user_));
   ::setfsgid(static_cast<gid_t>(group_));
+  ::syscall(SYS_setgroups, groups_.size(), groups_.data());
 }
 
 bool may_enter(const Credentials& who, const std::string& folder) {

@@ -37,7 +37,8 @@ class FilesAs {
 
  private:
   bool changed_ = false;
-  int user_ = 0, group_ = 0;  // before
+  int user_ = 0, group_ = 0;     // before
+  std::vector<gid_t> groups_{};  // the same
 };
 
 // May this user search the folder, and every folder above it?

@@ -103,10 +103,13 @@ struct Trouble {
 // Only returns when the program could not be started.
 Trouble begin(const Launch& launch, const Prepared& prepared, pid_t parent) {
   if (launch.sandbox)
-    if (const int error = launch.sandbox->enter()) return {error, Child::Step::sandbox};
+    if (const int error = launch.sandbox->enter(launch.as ? &*launch.as : nullptr)) return {error, Child::Step::sandbox};
   if (launch.as)
     if (const int error = become(*launch.as)) return {error, Child::Step::user};
   follow_parent(parent);
+  // Keys of the session that started Tandem are not a job's.
+  constexpr int kJoinSessionKeyring = 1;
+  if (launch.as || launch.sandbox) ::syscall(SYS_keyctl, kJoinSessionKeyring, nullptr);
   if (launch.umask) ::umask(*launch.umask);
   if (launch.sandbox)
     if (const int error = Sandbox::give_up()) return {error, Child::Step::sandbox};

@@ -131,12 +131,33 @@ int Sandbox::own_namespace() const {
   return ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 ? 0 : errno;
 }
 
-int Sandbox::enter() const {
+namespace {
+
+// For opening folders as `who`; only system calls, as after a fork.
+int look_as(const Credentials* who) {
+  if (!who || ::geteuid() != 0) return 0;
+  if (::syscall(SYS_setgroups, who->groups.size(), who->groups.data()) != 0) return errno;
+  ::syscall(SYS_setfsgid, who->group);
+  ::syscall(SYS_setfsuid, who->user);
+  return 0;
+}
+
+void look_as_root(const Credentials* who) {
+  if (!who || ::geteuid() != 0) return;
+  ::syscall(SYS_setfsuid, 0);
+  ::syscall(SYS_setfsgid, ::getegid());
+}
+
+}  // namespace
+
+int Sandbox::enter(const Credentials* who) const {
   if (const int error = own_namespace()) return error;
   // Found before they are covered.
   int kept[kMostKept];
+  if (const int error = look_as(who)) return error;
   for (std::size_t i = 0; i < kept_.size(); ++i)
     if ((kept[i] = ::open(kept_[i].c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0) return errno;
+  look_as_root(who);
   const int own = ::open(own_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (own < 0) return errno;
   for (const char* folder : kPrivate)

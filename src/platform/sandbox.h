@@ -17,6 +17,8 @@
 
 #include "platform/probe.h"
 
+#include "platform/credentials.h"
+
 namespace tandem::platform {
 
 class Sandbox {
@@ -26,7 +28,8 @@ class Sandbox {
   Sandbox(std::filesystem::path hidden, std::filesystem::path own, std::vector<std::filesystem::path> kept);
 
   // In the child, as the user the parent is. 0, or the errno of what failed: nothing may be run then.
-  int enter() const;
+  // What is kept of the machine is found with the permissions of `who`; null: with ours.
+  int enter(const Credentials* who = nullptr) const;
   // Once the child is the user it shall be: what is given up for good. 0 or errno.
   static int give_up();
 

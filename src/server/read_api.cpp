@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "place/engine/placement_reason.h"
+#include "platform/credentials.h"
 #include "server/archive.h"
 #include "server/http/json_body.h"
 #include "server/job_rows.h"
@@ -40,10 +41,17 @@ std::size_t number_in(const std::string& text) {
   return out;
 }
 
-Response tail_of(const TaskFolders& folders, TaskId task) {
+// With the permissions of who ran it: what they put in its place is theirs to read, and nobody else's.
+std::optional<platform::Credentials> reader_of(std::int64_t owner) {
+  if (owner < 0 || owner == static_cast<std::int64_t>(::geteuid())) return std::nullopt;
+  return platform::Credentials::of(static_cast<uid_t>(owner));
+}
+
+Response tail_of(const TaskFolders& folders, TaskId task, std::int64_t owner) {
   Response out;
   out.content_type = "text/plain; charset=utf-8";
   try {
+    const platform::FilesAs files(reader_of(owner));
     out.body = output_tail(folders.run, folders.output_of(task), kTail);
   } catch (const SystemError& error) {  // the task has put something else there
     throw Refusal(409, error.what());
@@ -147,7 +155,8 @@ class ReadApi {
     const auto whole = found.archived ? parsed(found.archived->whole) : json{{"tasks", json::array()}};
     for (const auto& task : whole.at("tasks")) tasks.push_back(task.at("task"));
     if (tasks.empty()) throw Refusal(404, "it printed nothing: it never ran");
-    return tail_of(TaskFolders(parts_.folder), tasks.front());
+    const Owner owner = found.job ? found.job->owner : owner_in(parsed(found.archived->row));
+    return tail_of(TaskFolders(parts_.folder), tasks.front(), owner.user);
   }
 
   // What it came to, as `tandem show --json -` says it of a run.
@@ -169,7 +178,7 @@ class ReadApi {
     if (trial >= job.view.tasks.size())
       throw Refusal(
           404, fmt::format("job {} has no trial {}: it has {}", job.run.id, trial, job.view.tasks.size()));
-    return tail_of(job.folders, static_cast<TaskId>(trial));
+    return tail_of(job.folders, static_cast<TaskId>(trial), job.view.jobs.front().owner.user);
   }
 
   Response nodes(const Request&) const {

@@ -34,10 +34,11 @@ constexpr std::uint64_t kStop = ~std::uint64_t{0};
 
 // ---- one file ----
 
-OutputFile::OutputFile(const std::filesystem::path& folder, const std::filesystem::path& below, Bytes limit)
-    : folder_(platform::open_plain_folder(folder, below.parent_path())),
-      name_(below.filename().string()),
-      limit_(limit) {
+OutputFile::OutputFile(const std::filesystem::path& folder, const std::filesystem::path& below, Bytes limit,
+                       std::optional<platform::Credentials> as)
+    : as_(std::move(as)), name_(below.filename().string()), limit_(limit) {
+  const platform::FilesAs files(as_);
+  folder_ = platform::open_plain_folder(folder, below.parent_path());
   if (!folder_) throw SystemError("there is no folder " + (folder / below).parent_path().string());
   open();
 }
@@ -79,6 +80,7 @@ void OutputFile::append(std::string_view text) {
 
 // What the program may have done to the names does not matter: only a file that is still ours is renamed.
 void OutputFile::rotate() {
+  const platform::FilesAs files(as_);
   struct stat ours {}, there {}, older {};
   const std::string kept = name_ + ".1";
   const auto look = [&](const std::string& name, struct stat& about) {
@@ -118,7 +120,8 @@ Outputs::~Outputs() {
 }
 
 Descriptor Outputs::begin(TaskId task, const std::filesystem::path& folder,
-                          const std::filesystem::path& below, Bytes limit) {
+                          const std::filesystem::path& below, Bytes limit,
+                          const std::optional<platform::Credentials>& as) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw_errno("making a pipe");
   Descriptor ours(ends[0]), theirs(ends[1]);
@@ -126,7 +129,7 @@ Descriptor Outputs::begin(TaskId task, const std::filesystem::path& folder,
   ::fcntl(ours.get(), F_SETPIPE_SZ, kPipeBytes);  // where that is too much it stays as it is
   const std::lock_guard lock(mutex_);
   auto file = files_[folder / below].lock();
-  if (!file) files_[folder / below] = file = std::make_shared<OutputFile>(folder, below, limit);
+  if (!file) files_[folder / below] = file = std::make_shared<OutputFile>(folder, below, limit, as);
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = static_cast<std::uint64_t>(task);

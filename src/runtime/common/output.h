@@ -9,8 +9,8 @@
 // times a second, since what runs beside may be measured; those that print much are read at most once a
 // millisecond, each in its turn.
 //
-// The file is opened by descriptor, never through a link (platform/plain_file.h): a program may replace it, or
-// its folder. A disk that is full loses what is printed, and stops nobody. Any thread may call.
+// The file is opened by descriptor, never through a link (platform/plain_file.h), and with the permissions of the
+// user the program runs as: a program may replace it, by a file of somebody else too, or its folder. A disk that is full loses what is printed, and stops nobody. Any thread may call.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "base/units.h"
 #include "event/ids.h"
+#include "platform/credentials.h"
 #include "platform/descriptor.h"
 
 namespace tandem::runtime {
@@ -32,7 +34,8 @@ namespace tandem::runtime {
 class OutputFile {
  public:
   // `below`, in a folder that is there, of `folder`, which is trusted. Throws SystemError.
-  OutputFile(const std::filesystem::path& folder, const std::filesystem::path& below, Bytes limit);
+  OutputFile(const std::filesystem::path& folder, const std::filesystem::path& below, Bytes limit,
+             std::optional<platform::Credentials> as = {});
 
   void write(std::string_view);
   void note(TaskId, const std::string& line);  // of ours
@@ -42,6 +45,7 @@ class OutputFile {
   void rotate();
   void open();
 
+  std::optional<platform::Credentials> as_;  // none: ours
   platform::Descriptor folder_, file_;
   std::string name_;
   Bytes limit_, size_ = 0;
@@ -57,7 +61,7 @@ class Outputs {
 
   // For a program's standard output and error. Tasks may share a file; the first says its limit.
   platform::Descriptor begin(TaskId, const std::filesystem::path& folder, const std::filesystem::path& below,
-                             Bytes limit);
+                             Bytes limit, const std::optional<platform::Credentials>& as = {});
   void note(TaskId, const std::string& line);  // a line of ours among it
   // All its processes have ended: takes what is left in the pipe. The last lines it printed, made printable.
   std::string end(TaskId);

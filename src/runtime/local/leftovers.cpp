@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "platform/cgroup.h"
+#include "platform/plain_file.h"
 #include "platform/process_tree.h"
 
 namespace tandem::local {
@@ -19,6 +21,7 @@ namespace {
 
 constexpr int kKeeperTries = 1000;
 constexpr useconds_t kPause = 2000;
+constexpr std::size_t kMostOfARecord = 1 << 16;
 
 fs::path file_of(const fs::path& run_folder, const std::string& name) {
   return run_folder / "processes" / (name + ".json");
@@ -33,9 +36,13 @@ struct Known {
 
 // What cannot be read names nobody.
 Known known_from(const fs::path& file) {
-  std::ifstream in(file);
-  const auto json = parse_json(in);
   Known out;
+  std::optional<std::string> text;
+  try {
+    text = platform::read_plain(file, kMostOfARecord);
+  } catch (const SystemError&) {  // a program has put something else there
+  }
+  const auto json = parse_json(text.value_or(""));
   if (!json.is_object()) return out;
   try {
     out.scope = json.value("scope", "");

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "platform/process_tree.h"
 #include "runtime/common/launching.h"
 #include "runtime/common/task_files.h"
 #include "runtime/local/leftovers.h"
@@ -95,7 +96,7 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
     ::fcntl(a.socket.get(), F_SETFL, O_NONBLOCK);
   }
   const Descriptor output =
-      outputs_.begin(a.task, options_.folder, output_file(a.task), job.limits.output);
+      outputs_.begin(a.task, options_.folder, output_file(a.task), job.limits.output, a.as);
   // A program may open its /dev/stdout anew, and the pipe is ours.
   if (a.as && ::fchown(output.get(), a.as->user, a.as->group) != 0) throw_errno("giving a pipe to " + a.as->name);
 
@@ -121,6 +122,8 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
   launch.mark = mark(a.task, a.number);
   launch.output = output.get();
   launch.folder = job.program.folder;
+  // The server's own folder may be one that is kept from them.
+  if (launch.folder.empty() && (launch.as || launch.sandbox)) launch.folder = task_folder(a.task).string();
   launch.data_limit = options_.cgroups.memory() ? 0 : a.granted().memory;
   const int port = a.gang() ? runtime::free_port(kHere) : 0;
   for (std::size_t rank = 0; rank < a.ranks.size(); ++rank) {
@@ -263,7 +266,11 @@ std::vector<pid_t> LocalWorld::processes_of(const RankProcess& process) const {
 
 void LocalWorld::kill_group(Attempted& a) {
   for (RankProcess& rank : a.ranks) {
-    if (rank.child.pid > 0 && !rank.ended) ::kill(-rank.child.pid, SIGKILL);
+    if (rank.child.pid > 0 && !rank.ended) {
+      ::kill(-rank.child.pid, SIGKILL);
+      ::kill(rank.child.pid, SIGKILL);  // it may have left its group
+      if (rank.child.keeper > 0) platform::end_descendants(rank.child.keeper);
+    }
     if (rank.cgroup) rank.cgroup->kill_all();
   }
 }

@@ -29,7 +29,7 @@ struct ServeOptions {
   DataOption data;
   server::DaemonOptions daemon;
   std::string listen = "127.0.0.1:8470", time, log = "info", archive_after = "7d";
-  bool no_port = false, sandbox = false;
+  bool no_port = false, sandbox = false, no_read_budgets = false;
 };
 
 // Tokens and jobs would travel in the clear.
@@ -58,6 +58,7 @@ int serve(ServeOptions& options) {
   auto store = options.store.open();
   auto& setup = options.daemon;
   if (!options.no_port) setup.listen = server::parse_address(options.listen);
+  setup.read_budgets = !options.no_read_budgets;
   if (setup.listen) refuse_beyond_loopback(*setup.listen);
   if (!setup.open_socket.empty() && ::geteuid() != 0)
     throw UserError(
@@ -175,7 +176,8 @@ void add_serve(CLI::App& app, Action& action) {
                    "a variable that jobs get although its name looks like a secret's (HF_TOKEN)")
       ->type_name("NAME...");
   command->add_flag("--metrics-open", setup.open_metrics, "/metrics needs no token");
-  command->add_flag("!--no-read-budgets", setup.read_budgets, "answer whoever asks, however much (docs/security.md)");
+  command->add_flag("--no-read-budgets", options->no_read_budgets,
+                    "answer whoever asks, however much (docs/security.md)");
   command->add_flag("--no-port", options->no_port, "the Unix socket alone");
   command
       ->add_option("--time-factor,--pace", setup.world.time_factor, "--world sim: simulated seconds a second")

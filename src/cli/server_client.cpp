@@ -65,9 +65,14 @@ json ServerClient::ask(const std::string& method, const std::string& target, con
   return out;
 }
 
+// Told to wait (429), it does, for a while.
 std::string ServerClient::text(const std::string& method, const std::string& target,
                                const std::string& body) {
-  return body_of(http_.ask(method, target, body));
+  for (int left = 30;; --left) {
+    const auto answer = http_.ask(method, target, body);
+    if (answer.status != 429 || left == 0) return body_of(answer);
+    ::usleep(1'000'000);
+  }
 }
 
 json ServerClient::submit(const std::string& spec, const std::string& folder, const std::string& file,

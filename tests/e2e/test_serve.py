@@ -68,32 +68,42 @@ class Serve(ServerCase):
         except (OSError, http.client.HTTPException):
             pass
 
-    def test_submit_repeats_what_broke_off_with_the_same_key(self):
-        """Against a server of ours that takes what is sent and hangs up, then answers."""
-        keys = []
-        listener = socket.create_server(("127.0.0.1", 0))
+    def answering(self, *answers):
+        """A server of ours that gives these answers, hangs up after each and ends: how to reach it, and what it was asked."""
+        asked, listener = [], socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
 
         def serve():
-            for answer in (b"", b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", MADE):
+            for answer in answers:
                 connection, _ = listener.accept()
                 text = b""
-                while b'"spec"' not in text:
+                while b"\r\n\r\n" not in text or (text.startswith(b"POST") and b'"spec"' not in text):
                     text += connection.recv(65536)
-                keys.append(re.search(rb"Idempotency-Key: (\S+)", text).group(1))
+                asked.append(text)
                 connection.sendall(answer)
                 connection.close()
 
         serving = threading.Thread(target=serve)
         serving.start()
+        self.addCleanup(serving.join, 60)
         token = self.folder / "token"
         token.write_text("0" * 64)
         token.chmod(0o600)
-        at = ("--server", f"127.0.0.1:{listener.getsockname()[1]}", "--token", token)
+        return ("--server", f"127.0.0.1:{listener.getsockname()[1]}", "--token", token), asked
+
+    def test_submit_repeats_what_broke_off_with_the_same_key(self):
+        at, asked = self.answering(b"", b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n", MADE)
         self.assertIn("Job 7 (a) is queued", self.tandem("submit", *at, self.spec(self.plain("true"))).stdout)
-        serving.join()
+        keys = [re.search(rb"Idempotency-Key: (\S+)", text).group(1) for text in asked]
         self.assertEqual(len(keys), 3)
         self.assertEqual(len(set(keys)), 1, keys)
+
+    def test_who_is_told_to_wait_waits_and_asks_again(self):
+        nodes = b'{"nodes": []}'
+        at, asked = self.answering(b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n",
+                                   b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(nodes), nodes))
+        self.tandem("nodes", *at)
+        self.assertEqual(len(asked), 2)
 
     def test_training_with_epochs_and_a_tuning_job_run_side_by_side(self):
         self.serve("--nodes", self.nodes, "--no-port")

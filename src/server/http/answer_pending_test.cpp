@@ -70,7 +70,7 @@ std::vector<int> greedy(bool budgets) {
     options.readers = 2;
   });
   std::vector<int> seen;
-  for (int i = 0; i < 60 && (seen.empty() || seen.back() == 200); ++i)
+  for (int i = 0; i < 20 && (seen.empty() || seen.back() == 200); ++i)
     seen.push_back(HttpClient(rig.tcp()).get("/v1/long").status);
   if (seen.back() == 429) {
     RawClient raw = rig.raw();
@@ -86,7 +86,7 @@ std::vector<int> greedy(bool budgets) {
 TEST(AnswerPending, WhoAsksTooMuchIsToldToWaitAndOthersAreNot) {
   const auto seen = greedy(true);
   EXPECT_EQ(seen.back(), 429);
-  EXPECT_GT(seen.size(), 5U) << "a few are always answered";
+  EXPECT_GT(seen.size(), 2U) << "a few are always answered";
   EXPECT_EQ(greedy(false).back(), 200);
 }
 

@@ -5,7 +5,7 @@
 namespace tandem::server {
 namespace {
 
-constexpr double kSecondsAByte = 3e-9;  // copied, and sent by the server's thread
+constexpr double kSecondsAByte = 5e-9;  // copied, sent and, on this machine, received
 constexpr double kForgets = 0.9;        // of what a dear question cost, at each cheaper one
 
 }  // namespace
@@ -18,12 +18,12 @@ std::string client_of(const Caller& caller, const Identity& who) {
 // Honest use stays far below: a page of 100 jobs costs about a millisecond.
 Budget::Rate Budget::rate_of(Role role) {
   switch (role) {
-    case Role::operate: return {0.5, Seconds{30}};
-    case Role::submit: return {0.1, Seconds{5}};
+    case Role::operate: return {0.5, Seconds{10}};
+    case Role::submit: return {0.1, Seconds{1}};
     case Role::view:
     case Role::none: break;
   }
-  return {0.05, Seconds{3}};
+  return {0.05, Seconds{1}};
 }
 
 void Budget::refill(Account& account, Seconds now) {

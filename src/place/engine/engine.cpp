@@ -69,8 +69,7 @@ void Engine::close(Shape& shape) {
 }
 
 void Engine::wait(std::uint32_t task, std::uint32_t line, double key, double asked, int priority) {
-  if (task >= tasks_.size()) tasks_.resize(task + std::size_t{1});
-  Task& t = tasks_[task];
+  Task& t = tasks_.make(task);
   const Key now{key, asked, task};
   if (t.waiting && t.line == line && t.key == now && t.priority == priority) return;
   wait_no_more(task);
@@ -233,12 +232,11 @@ void Engine::unindex(std::uint32_t task) {
 }
 
 const Engine::Holding* Engine::holding(std::uint32_t task) const {
-  return task < tasks_.size() && tasks_[task].holds ? &tasks_[task].holding : nullptr;
+  return tasks_.contains(task) && tasks_[task].holds ? &tasks_[task].holding : nullptr;
 }
 
 bool Engine::hold(std::uint32_t task, Holding holding) {
-  if (task >= tasks_.size()) tasks_.resize(task + std::size_t{1});
-  Task& t = tasks_[task];
+  Task& t = tasks_.make(task);
   const bool same = t.holds && t.holding.part == holding.part && t.holding.places == holding.places;
   bool all = true;
   if (t.holds) unindex(task);
@@ -251,7 +249,7 @@ bool Engine::hold(std::uint32_t task, Holding holding) {
 }
 
 void Engine::release(std::uint32_t task) {
-  if (task >= tasks_.size() || !tasks_[task].holds) return;
+  if (!tasks_.contains(task) || !tasks_[task].holds) return;
   Task& t = tasks_[task];
   unindex(task);
   t.holds = false;

@@ -29,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "place/engine/by_task.h"
 #include "place/policy/policies.h"
 
 namespace tandem::place {
@@ -106,8 +107,11 @@ class Engine {
 
   void wait(std::uint32_t task, std::uint32_t line, double key, double asked, int priority);
   void wait_no_more(std::uint32_t task);
-  bool waits(std::uint32_t task) const { return task < tasks_.size() && tasks_[task].waiting; }
+  bool waits(std::uint32_t task) const { return tasks_.contains(task) && tasks_[task].waiting; }
   std::size_t waiting() const { return waiting_; }
+  // The task will not be heard of again: it neither waits nor holds anything.
+  void forget(std::uint32_t task) { tasks_.forget(task); }
+  std::size_t room_for_tasks() const { return tasks_.room(); }  // in memory. For tests
 
   // The task holds this and no other; what it held before is given back. False: there is no room for some.
   bool hold(std::uint32_t task, Holding);
@@ -262,7 +266,7 @@ class Engine {
   std::vector<Shape> shapes_;
   std::vector<std::vector<std::uint32_t>> shapes_of_type_;
   std::vector<Line> lines_;
-  std::vector<Task> tasks_;
+  ByTask<Task> tasks_;
   std::size_t waiting_ = 0;
   std::set<Head> heads_;             // of the lines in which somebody waits
   std::vector<std::uint32_t> open_;  // shapes that may have room, and some more

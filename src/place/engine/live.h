@@ -6,6 +6,7 @@
 // ways give the same (`check`). Refers to the view only during a call. One owner; pure.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -31,6 +32,8 @@ class Live final : public PlacementContext, public EngineHost {
   void lose_track() { exact_ = false; }
   // Nodes that rounds of a malleable policy looked at so far. For tests.
   std::uint64_t nodes_looked_at() const { return nodes_looked_at_; }
+  // For so many tasks it keeps memory, whether it knows anything of them or not. For tests.
+  std::size_t room_for_tasks() const { return std::max(engine_.room_for_tasks(), line_of_task_.room()); }
 
  private:
   // Tasks alike in all that placing them rests on.
@@ -63,7 +66,7 @@ class Live final : public PlacementContext, public EngineHost {
   void note_family(TaskId, bool matters);
   void forget_lines();
   Line& find_line(TaskId);
-  Line& line_of(TaskId id) { return lines_[line_of_task_[static_cast<std::size_t>(id)]]; }
+  Line& line_of(TaskId id) { return lines_[line_of_task_[static_cast<std::uint32_t>(id)]]; }
   Line& line_known(TaskId);  // with what is expected of its tasks
   bool order_is_fixed() const;
 
@@ -93,7 +96,7 @@ class Live final : public PlacementContext, public EngineHost {
   std::deque<Line> lines_;
   std::map<LineKey, std::uint32_t> by_key_;
   std::map<LineKey, std::uint32_t> shapes_;  // the engine's
-  std::vector<std::uint32_t> line_of_task_;
+  ByTask<std::uint32_t> line_of_task_;
   // Whom it concerns when something is learnt of a family: lines, and tasks that wait or hold something,
   // where their place in the queue or their expected end rests on it.
   struct Family {

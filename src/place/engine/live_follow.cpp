@@ -113,11 +113,14 @@ void Live::follow_task(TaskId id) {
 
 void Live::forget_task(TaskId id) {
   const auto number = static_cast<std::uint32_t>(id);
-  if (!engine_.waits(number) && !engine_.holding(number)) return;
-  engine_.release(number);
-  engine_.wait_no_more(number);
-  unwanted_.erase(id), answering_.erase(id), refused_.erase(id);
-  for (auto& [name, family] : families_) family.tasks.erase(id);
+  if (engine_.waits(number) || engine_.holding(number)) {
+    engine_.release(number);
+    engine_.wait_no_more(number);
+    unwanted_.erase(id), answering_.erase(id), refused_.erase(id);
+    for (auto& [name, family] : families_) family.tasks.erase(id);
+  }
+  engine_.forget(number);
+  line_of_task_.forget(number);
 }
 
 // What was learnt changes what is expected of the family's tasks: where they stand in the queue, or end.
@@ -176,10 +179,8 @@ Live::Line& Live::find_line(TaskId id) {
   std::get<14>(key) = place.work;
   std::get<15>(key) = place.seconds ? place.seconds->value : -1;
   std::get<16>(key) = place.energy_weight.value_or(-1);
-  const auto number = static_cast<std::size_t>(id);
-  if (number >= line_of_task_.size()) line_of_task_.resize(number + 1);
   const auto [found, fresh] = by_key_.try_emplace(std::move(key), static_cast<std::uint32_t>(lines_.size()));
-  line_of_task_[number] = found->second;
+  line_of_task_.make(static_cast<std::uint32_t>(id)) = found->second;
   if (!fresh) return lines_[found->second];
   Line& line = lines_.emplace_back();
   line.needs = needs_of(id);

@@ -67,6 +67,10 @@ std::uint64_t Scheduler::nodes_looked_at() const {
   return live_->nodes_looked_at();
 }
 
+std::size_t Scheduler::room_for_tasks() const {
+  return live_->room_for_tasks();
+}
+
 std::string Scheduler::check(const View& view) {
   experience_.learn();
   live_->follow(view, nullptr);

@@ -111,6 +111,7 @@ class Scheduler final : public tandem::Policy {
   // tests.
   std::string check(const View&);
   std::uint64_t nodes_looked_at() const;  // by a malleable policy, so far. For tests
+  std::size_t room_for_tasks() const;     // for so many memory is kept. For tests
 
  private:
   place::Policy policy_;

@@ -330,5 +330,22 @@ TEST_F(SchedulerTest, NodesThatJoinOrChangeAreFollowedWhileOthersWaitAndRun) {
   EXPECT_TRUE(runs(runs_there));
 }
 
+TEST_F(SchedulerTest, WhatWasArchivedIsForgottenHoweverLongItLives) {
+  policy("backfill");
+  node("a", 4);
+  const TaskId long_one = job(1, 1e6);
+  starts(long_one);
+  for (int i = 0; i < 2000; ++i) {
+    const TaskId task = job(1, 10);
+    starts(task);
+    after(10);
+    ends(task);
+    happens(JobsArchived{{at(task).job}});
+  }
+  EXPECT_LT(scheduler_->room_for_tasks(), 1000u) << "of 2001 that came";
+  EXPECT_TRUE(runs(long_one));
+  EXPECT_EQ(scheduler_->check(view_), "");
+}
+
 }  // namespace
 }  // namespace tandem::place

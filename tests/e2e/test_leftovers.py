@@ -155,7 +155,7 @@ class KilledWithoutCgroups(Killed):
 
 class KilledServer(ServerCase):
     def test_its_next_start_leaves_nothing_of_before(self):
-        server = self.serve()
+        server = self.serve("--no-port")
         script = self.spec(PROGRAM.format(folder=self.folder), "job.sh")
         job = self.submit(self.plain("sh", script))
         self.until(lambda: all((self.folder / name).exists() and (self.folder / name).read_text() for name in NAMES))
@@ -163,7 +163,7 @@ class KilledServer(ServerCase):
         server.kill()
         server.wait()
         self.spec("exit 0\n", "job.sh")
-        self.serve()
+        self.serve("--no-port")
         self.until_over(job)
         self.assertFalse(any(map(alive, pids)))
 

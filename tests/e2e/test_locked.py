@@ -31,7 +31,7 @@ class Locked(ServerCase):
         return (self.folder / "server.log").read_text()
 
     def test_is_waited_out_by_a_server_and_its_jobs(self):
-        server = self.serve()
+        server = self.serve("--no-port")
         self.tandem("submit", self.spec(JOB.format(name="before", seconds=2), "before.yaml"))
         held = self.lock()
         submission = self.submitting("during")

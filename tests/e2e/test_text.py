@@ -74,7 +74,7 @@ class Printed(ServerCase):
         self.assertIn("owned", self.clean(shown.decode(), "logs on a terminal"))
 
     def test_of_a_server(self):
-        self.serve()
+        self.serve("--no-port")
         job = self.submit(self.hostile_spec())
         self.until_over(job)
         for arguments in (["queue", "--all"], ["explain", str(job)], ["nodes"], ["show", f"main/{job}"], ["cancel", "1 " + HOSTILE]):

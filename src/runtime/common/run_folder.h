@@ -1,4 +1,4 @@
-// What a world watches of its run's folder: whether its disk has room, and when Tandem was last at work there.
+// What a world watches of its run's folder: whether its disk has space, and when Tandem was last at work there.
 // One thread.
 #pragma once
 

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -34,9 +36,31 @@ bool is_ticket(const std::string& name) {
          digits(std::string_view(name).substr(kTimeDigits + 1));
 }
 
+// A link, a file or a folder that another user has put there; in a sticky folder it stays theirs, and what is
+// ours stays ours, so all Tandems of a user see the same.
+bool is_taken_by_others(const fs::path& folder) {
+  struct stat info {};
+  if (::lstat(folder.c_str(), &info) != 0) return false;
+  return (info.st_uid != ::geteuid() && info.st_uid != 0) || !S_ISDIR(info.st_mode);
+}
+
+// One for each machine: homes may be shared by several.
+std::optional<fs::path> own_folder_at_home() {
+  const char* home = std::getenv("HOME");
+  struct stat info {};
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  if (!home || *home != '/' || ::stat(home, &info) != 0 || info.st_uid != ::geteuid() ||
+      ::gethostname(host.data(), host.size() - 1) != 0)
+    return std::nullopt;
+  const fs::path folder = fs::path(home) / ".local/state/tandem";
+  std::error_code shown_later;
+  fs::create_directories(folder, shown_later);
+  return folder / (std::string("on-") + host.data());
+}
+
 }  // namespace
 
-fs::path MachineLock::default_file() {
+fs::path MachineLock::default_file(const fs::path& shared) {
   if (const char* own = std::getenv("TANDEM_RUNTIME_DIR"); own && *own) {
     // The user's own word: where it is a link, what it leads to is meant.
     std::error_code error;
@@ -44,7 +68,8 @@ fs::path MachineLock::default_file() {
     return (error ? fs::path(own) : real) / "machine.lock";
   }
   if (const auto runtime = own_runtime_folder()) return *runtime / "tandem/machine.lock";
-  return fs::path("/tmp") / ("tandem-" + std::to_string(::getuid())) / "machine.lock";
+  const fs::path usual = shared / ("tandem-" + std::to_string(::getuid()));
+  return (is_taken_by_others(usual) ? own_folder_at_home().value_or(usual) : usual) / "machine.lock";
 }
 
 std::optional<MachineLock> MachineLock::take(const fs::path& file, const std::string& label,

@@ -1,7 +1,7 @@
 // One machine, one owner: two Tandems that both hand out all cores would hand each core out twice.
 //
 // The lock is per user and machine, in $TANDEM_RUNTIME_DIR, else $XDG_RUNTIME_DIR/tandem, else
-// /tmp/tandem-UID. It is let go when the process ends, however it ends. Where these lie, others may write
+// /tmp/tandem-UID, else, where somebody else has taken that name, ~/.local/state/tandem/on-HOST. It is let go when the process ends, however it ends. Where these lie, others may write
 // too: folders and files that are not ours are refused with a UserError (platform/trusted_folder.h), and
 // nothing but tickets of the queue is ever removed.
 #pragma once
@@ -17,7 +17,7 @@ namespace tandem::platform {
 
 class MachineLock {
  public:
-  static std::filesystem::path default_file();
+  static std::filesystem::path default_file(const std::filesystem::path& shared = "/tmp");
   // nullopt: held by another process, named in `owner`. `label` says to others who holds it; `advice` what to
   // do where the file or its folder cannot be trusted.
   static std::optional<MachineLock> take(const std::filesystem::path& file, const std::string& label,

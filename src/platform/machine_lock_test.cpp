@@ -3,8 +3,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <initializer_list>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "platform/temporary.h"
@@ -52,6 +58,61 @@ TEST(MachineLock, AnotherUsersFileOrFolderIsRefusedAndLeftAsItIs) {
     EXPECT_NE(std::string(error.what()).find("TANDEM_RUNTIME_DIR"), std::string::npos) << error.what();
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+// Puts the variables back.
+class Variables {
+ public:
+  Variables(std::initializer_list<std::pair<const char*, std::string>> wanted) {
+    for (const auto& [name, value] : wanted) {
+      const char* was = std::getenv(name);
+      former_.emplace_back(name, was ? std::optional<std::string>(was) : std::nullopt);
+      ::setenv(name, value.c_str(), 1);
+    }
+  }
+  ~Variables() {
+    for (const auto& [name, was] : former_)
+      if (was)
+        ::setenv(name, was->c_str(), 1);
+      else
+        ::unsetenv(name);
+  }
+
+ private:
+  std::vector<std::pair<const char*, std::optional<std::string>>> former_;
+};
+
+TEST(MachineLock, WhereANeighbourWasFirstItIsInOnesHome) {
+  const TemporaryFolder shared, home;
+  const Variables variables{{"TANDEM_RUNTIME_DIR", ""}, {"XDG_RUNTIME_DIR", ""}, {"HOME", home.path()}};
+  const auto usual = shared.path() / ("tandem-" + std::to_string(::getuid()));
+  EXPECT_EQ(MachineLock::default_file(shared.path()).parent_path(), usual);
+  ASSERT_TRUE(MachineLock::take(MachineLock::default_file(shared.path()), "x"));
+  EXPECT_EQ(MachineLock::default_file(shared.path()).parent_path(), usual) << "it is there, and ours";
+  std::filesystem::remove_all(usual);
+  const auto expect_at_home = [&] {
+    const auto file = MachineLock::default_file(shared.path());
+    EXPECT_TRUE(file.string().starts_with(home.path().string() + "/")) << file;
+    EXPECT_TRUE(MachineLock::take(file, "x"));
+    MachineQueue queue(file);
+    EXPECT_TRUE(queue.take("x"));
+  };
+  std::filesystem::create_directory_symlink(home.path(), usual);
+  expect_at_home();
+  std::filesystem::remove(usual);
+  std::ofstream{usual} << "a file";
+  expect_at_home();
+  std::filesystem::remove(usual);
+  const Variables homeless{{"HOME", (shared.path() / "nowhere").string()}};
+  std::filesystem::create_directory_symlink(home.path(), usual);
+  EXPECT_THROW(MachineLock::take(MachineLock::default_file(shared.path()), "x"), UserError);
+  std::filesystem::remove(usual);
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  const Variables again{{"HOME", home.path()}};
+  std::filesystem::create_directory(usual);
+  ASSERT_EQ(::chown(usual.c_str(), 65534, 65534), 0);
+  expect_at_home();
+  EXPECT_TRUE(std::filesystem::is_empty(usual)) << "what is another's is left as it is";
 }
 
 TEST(MachineQueue, FirstComeFirstServedAndTheDeadDoNotBlock) {

@@ -183,6 +183,12 @@ TEST_F(ProcessTest, SaysWhatFailedBeforeTheProgram) {
   EXPECT_EQ(child_.failed, Child::Step::folder);
 }
 
+bool under_seccomp() {
+  for (const auto& one : Sandbox::probe())
+    if (one.mechanism == "seccomp") return one.available;
+  return false;
+}
+
 TEST_F(ProcessTest, ASandboxHidesTheStoreAndTmpAndOtherProcesses) {
   if (const auto missing = Sandbox::missing()) GTEST_SKIP() << *missing;
   const auto store = folder_.path() / "store", own = store / "runs/r/task-1";
@@ -196,7 +202,7 @@ TEST_F(ProcessTest, ASandboxHidesTheStoreAndTmpAndOtherProcesses) {
       "cat " + (store / "serve-token").string() + "; cat " + outside.string() +
       "; cat checkpoint; echo more > " + (own / "made").string() + "; touch " + (store / "x").string() + " " + (store / "runs/r/x").string() +
       "; touch /tmp/own && ls /tmp; cat /proc/" + std::to_string(::getpid()) + "/root" +
-      (store / "serve-token").string() + "; grep NoNewPrivs /proc/self/status; umount " + store.string();
+      (store / "serve-token").string() + "; grep -E 'NoNewPrivs|Seccomp:' /proc/self/status; unshare -r true && echo unshared; umount " + store.string();
   auto launched = shell(script);
   launched.folder = own.string();
   launched.sandbox.emplace(store, own, std::vector<std::filesystem::path>{});
@@ -209,6 +215,10 @@ TEST_F(ProcessTest, ASandboxHidesTheStoreAndTmpAndOtherProcesses) {
   EXPECT_NE(output().find("mine"), std::string::npos) << output();
   EXPECT_NE(output().find("own\n"), std::string::npos) << output();
   EXPECT_NE(output().find("NoNewPrivs:\t1"), std::string::npos) << output();
+  EXPECT_EQ(output().find("unshared"), std::string::npos) << output();
+  if (under_seccomp()) {
+    EXPECT_NE(output().find("Seccomp:\t2"), std::string::npos) << output();
+  }
   EXPECT_TRUE(std::filesystem::exists(own / "made"));
   EXPECT_FALSE(std::filesystem::exists(store / "x"));
   EXPECT_FALSE(std::filesystem::exists(store / "runs/r/x"));

@@ -15,6 +15,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "platform/syscall_filter.h"
+
 namespace tandem::platform {
 namespace fs = std::filesystem;
 namespace {
@@ -174,10 +176,12 @@ int Sandbox::enter(const Credentials* who) const {
   return ::mount(nullptr, hidden_.c_str(), nullptr, kReadOnly, nullptr) == 0 ? 0 : errno;
 }
 
-int Sandbox::give_up() {
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+namespace {
+
+// What this kernel has none of is done without: doctor and the server's log say so.
+int confine_by_landlock() {
   const int version = landlock_version();
-  if (version < 1) return 0;  // this kernel has none: doctor and the server's log say so
+  if (version < 1) return 0;
   // It is to be asked for something; nobody but root makes a block device anyway.
   const LandlockRules rules{.files = LANDLOCK_ACCESS_FS_MAKE_BLOCK,
                             .scoped = version >= kSignalsScoped ? kScopeSignals : 0};
@@ -189,10 +193,28 @@ int Sandbox::give_up() {
   return error;
 }
 
+int filter_system_calls() {
+  const int error = refuse_system_calls();
+  return error == EINVAL || error == ENOSYS ? 0 : error;
+}
+
+}  // namespace
+
+int Sandbox::give_up() {
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+  if (const int error = confine_by_landlock()) return error;
+  return filter_system_calls();
+}
+
 std::vector<Probe> Sandbox::probe() {
   const Sandbox none("/nowhere", "/nowhere", {});
   const int mounts = tried([&] { return none.own_namespace(); });
   const int version = landlock_version();
+  const int filtered = tried([] {
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+    if (const int error = refuse_system_calls()) return error;
+    return system_calls_are_refused() ? 0 : ENOSYS;
+  });
   return {{"sandbox", "no-new-privs", true, "no set-user-id program gives a job more rights"},
           {"sandbox", "mounts", mounts == 0,
            mounts == 0 ? "a job of `serve --sandbox` has its own /tmp, and of the store its own folder alone"
@@ -202,7 +224,11 @@ std::vector<Probe> Sandbox::probe() {
           {"sandbox", "Landlock", version >= 1,
            version >= kSignalsScoped ? "jobs see into no other process, and signal none"
            : version >= 1 ? "jobs see into no other process; signals are kept to themselves from Linux 6.12 on"
-                          : "not in this kernel: jobs of the same user can reach each other's processes"}};
+                          : "not in this kernel: jobs of the same user can reach each other's processes"},
+          {"sandbox", "seccomp", filtered == 0,
+           filtered == 0 ? "jobs make no system calls but a program's: no ptrace, mounts, namespaces, keys, bpf, io_uring"
+                         : fmt::format("no filter can be set ({}): jobs may make any system call their user may",
+                                       std::strerror(filtered))}};
 }
 
 std::optional<std::string> Sandbox::missing() {

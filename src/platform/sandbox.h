@@ -6,6 +6,7 @@
 //                      empty but for its working folder
 //   Landlock           it sees into no process but its own (/proc/PID/root, ptrace) and, from Linux 6.12 on,
 //                      signals none
+//   seccomp            system calls of attackers are refused (platform/syscall_filter.h)
 //
 // Applied between fork and exec: enter() makes system calls alone; everything it needs is prepared before.
 #pragma once

@@ -6,6 +6,7 @@ Real users: two numbers nobody has, so the tests need root and are skipped witho
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import stat
 import subprocess
@@ -16,6 +17,19 @@ from e2e.harness import TANDEM
 from e2e.serving import OverUnixSocket, ServerCase
 
 ANA, BEN = 61001, 61002
+
+# Threads, children, files, pipes, sockets and worker processes: what a program of a job does.
+ORDINARY = """
+import multiprocessing, socket, subprocess, tempfile, threading
+seen = []
+workers = [threading.Thread(target=seen.append, args=(i,)) for i in range(3)]
+[w.start() for w in workers], [w.join() for w in workers]
+code = subprocess.run(['sh', '-c', 'exit 0']).returncode
+a, b = socket.socketpair()
+a.send(b'x')
+with tempfile.NamedTemporaryFile() as file, multiprocessing.get_context('fork').Pool(2) as pool:
+    print('an ordinary program:', len(seen), code, b.recv(1).decode(), pool.map(abs, [0, -1, 4]))
+"""
 
 
 def become(user):
@@ -251,11 +265,11 @@ class EachForThemselves(Neighbours):
             self.assertIsNone(process.poll())
 
     def test_a_runtime_folder_made_by_the_other_is_not_used(self):
-        # Ben was there first: Ana's commands say so, and neither use nor remove what is in it.
+        # Ben was there first: Ana's commands work in her home, and neither use nor remove what is in it.
         runtime = pathlib.Path("/tmp") / f"tandem-{ANA}"
         self.run_as(BEN, "sh", "-c", f"mkdir -m 777 {runtime} && mkdir -m 777 {runtime}/queue && echo ben > {runtime}/queue/0 && chmod 666 {runtime}/queue/0")
-        done = self.run_as(ANA, TANDEM, "train", self.spec_of(ANA, "short", "true"), code=None)
-        self.assertIn(str(runtime), done.stderr)
+        done = self.run_as(ANA, TANDEM, "train", self.spec_of(ANA, "short", "true"))
+        self.assertNotIn(str(runtime), done.stderr)
         self.assertEqual((runtime / "queue/0").read_text(), "ben\n")
 
     def test_one_at_work_does_not_hold_the_others_lock(self):
@@ -282,12 +296,15 @@ class Sandboxed(Neighbours):
     def check_sandbox(self, user, server, store, where):
         (self.homes[user] / "private").write_text("of the working folder\n")
         script = (f"cat private; cat {store}/serve-token; ls {store}; touch {store}/x; cat /proc/{server.pid}/root{store}/serve-token; "
-                  f"cat /proc/{server.pid}/environ; kill -9 {server.pid}; echo kept > $TANDEM_FOLDER/kept; touch /tmp/{user}-was-here; ls /tmp; echo over")
+                  f"cat /proc/{server.pid}/environ; kill -9 {server.pid}; echo kept > $TANDEM_FOLDER/kept; touch /tmp/{user}-was-here; ls /tmp; unshare -r true && echo unshared; "
+                  f"/usr/bin/python3 -c {shlex.quote(ORDINARY)}; echo over")
         done = self.run_as(user, TANDEM, "submit", self.spec_of(user, "in-a-box", "sh", "-c", script), "--wait", "--json", "-", *where)
         job = json.loads(done.stdout)["jobs"][0]
         self.assertEqual(job["state"], "finished", job)
         printed = self.run_as(user, TANDEM, "output", str(job["job"]), *where).stdout
         self.assertIn("of the working folder", printed)
+        self.assertIn("an ordinary program: 3 0 x [0, 1, 4]", printed)
+        self.assertNotIn("unshared", printed)
         self.assertTrue(printed.endswith("over\n"), printed)
         self.assertNotIn((store / "serve-token").read_text().strip(), printed)
         self.assertNotIn("tandem.db", printed)

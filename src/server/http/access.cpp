@@ -4,12 +4,24 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
 
 namespace tandem::server {
 
 namespace {
 
 const std::map<std::string, std::string> kHow{{"WWW-Authenticate", "Bearer"}};
+
+// "", or ":8470".
+bool is_port_or_nothing(std::string_view text) {
+  if (text.empty()) return true;
+  std::uint16_t port = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data() + 1, last, port);
+  return text.front() == ':' && error == std::errc() && end == last;
+}
 
 }  // namespace
 
@@ -54,12 +66,13 @@ bool host_is_ours(const std::string& host, const std::vector<std::string>& also)
   std::string name = host;
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (name.starts_with('[')) {
-    const auto bracket = name.find(']');
-    return bracket != std::string::npos && name.substr(1, bracket - 1) == "::1";
-  }
-  name.resize(std::min(name.find(':'), name.size()));
-  if (name == "localhost" || std::find(also.begin(), also.end(), name) != also.end()) return true;
+  // All that follows the name, or the address in its brackets, is a port.
+  const auto end = name.starts_with('[') ? name.find(']') : std::min(name.find(':'), name.size()) - 1;
+  if (end == std::string::npos || !is_port_or_nothing(std::string_view(name).substr(end + 1))) return false;
+  name.resize(end + 1);
+  if (name == "[::1]" || name == "localhost") return true;
+  if (std::find(also.begin(), also.end(), name) != also.end()) return true;
+  if (name.find_first_not_of("0123456789.") != std::string::npos) return false;
   in_addr address{};
   return inet_pton(AF_INET, name.c_str(), &address) == 1 && (ntohl(address.s_addr) >> 24) == 127;
 }

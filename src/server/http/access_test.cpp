@@ -69,6 +69,15 @@ TEST(Access, AHostHeaderMustNameThisMachine) {
   for (const char* other : {"", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80",
                             "10.0.0.1", "[::2]", "[::1", "::1", "0.0.0.0", "127.1"})
     EXPECT_FALSE(host_is_ours(other)) << other;
+  // Whatever follows the name or the address, and is no port.
+  for (const std::string ours : {"localhost", "127.0.0.1", "[::1]", "node7"})
+    for (const char* more : {"evil", ".evil.example", ":", ":80x", ":x", ":-1", ":+1", ": 80", ":65536", ":80:80",
+                             ":80.evil.example", ":80@evil.example", "@evil.example", "/", "%00", " ", "\t", "]", "[", ","})
+      EXPECT_FALSE(host_is_ours(ours + more, {"node7"})) << ours + more;
+  for (const char* other : {"[]", "[", "]", "[::1]]", "[[::1]]", " localhost", "evil@localhost", "[127.0.0.1]", "[localhost]",
+                            "[::1%lo]", "[0::1]", ":80", "::1:80", "127.0.0.01", "0x7f.0.0.1", "2130706433"})
+    EXPECT_FALSE(host_is_ours(other)) << other;
+  EXPECT_FALSE(host_is_ours(std::string("127.0.0.1\0.evil.example", 23)));
   EXPECT_TRUE(host_is_ours("Node7:8470", {"node7"}));
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,6 +83,13 @@ std::vector<Kept> all_in(const fs::path& folder) {
   return out;
 }
 
+// Held while the folder's tokens are looked through and changed: two of one name cannot be made at once.
+platform::Descriptor locked(const fs::path& folder) {
+  platform::Descriptor out(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (!out || ::flock(out.get(), LOCK_EX) != 0) throw_errno("locking " + folder.string());
+  return out;
+}
+
 }  // namespace
 
 Tokens::Tokens(Token operators, fs::path folder)
@@ -100,6 +108,7 @@ Token create_token(const fs::path& folder, const TokenRecord& record) {
     throw UserError("a token's name has 1 to 128 letters, digits and . _ -, and begins with none of . -, not '" +
                     printable(record.name, 60) + "'");
   ::mkdir(folder.c_str(), 0700);  // a failure shows below
+  const auto lock = locked(folder);
   for (const auto& other : list_tokens(folder))
     if (other.name == record.name)
       throw UserError("there is a token called '" + record.name +

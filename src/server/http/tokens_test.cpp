@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "base/error.h"
 #include "platform/temporary.h"
@@ -55,6 +57,25 @@ TEST_F(TokenFiles, OnlyADigestIsKeptInAPrivateFile) {
   }
   EXPECT_EQ(files, 1);
   EXPECT_FALSE(tokens_.holder(token.reveal()));
+}
+
+TEST_F(TokenFiles, OfManyWhoMakeOneOfANameAtOnceOneDoes) {
+  for (int round = 0; round < 20; ++round) {
+    const std::string name = "ana-" + std::to_string(round);
+    std::atomic<int> made = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] {
+        try {
+          create_token(at_, {name, Role::submit, 1001, Seconds{}});
+          ++made;
+        } catch (const UserError&) {
+        }
+      });
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(made, 1) << name;
+  }
+  EXPECT_EQ(list_tokens(at_).size(), 20U);
 }
 
 TEST_F(TokenFiles, NamesAreTakenOnceAndPlain) {

@@ -78,7 +78,7 @@ Advised ask_for_advice(store::Store& store, const AdvisedSpec& spec, const Advic
   question.others = running.others;
   question.busy_cores = running.busy_cores;
   bool probed = false;
-  const LearnOptions learning{options.model, spec.metric};
+  const LearnOptions learning{options.model, spec.metric, options.whose};
   Learnt learnt = learnt_or_probed(store, spec, machine, learning, question.candidates,
                                    static_cast<int>(std::ceil(running.count() + running.busy_cores)), probed);
   question.higher_is_better = spec.metric.empty() ? learnt.higher_is_better : spec.higher_is_better;

@@ -18,6 +18,7 @@ namespace tandem::app {
 // What --slo and its companions say, as people write them.
 struct AdviceOptions {
   std::string slo, max_joules, running = "auto", probability = "95%", model;
+  store::Owners whose{};  // from whose runs it is learnt
 };
 
 struct Advised {

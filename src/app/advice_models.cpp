@@ -45,7 +45,9 @@ advise::Fingerprint fingerprint_of(const NodeView& machine) {
 }
 
 std::string key_of(const std::string& program, const std::string& machine, const LearnOptions& options) {
-  return json{program, machine, options.regression, options.metric}.dump();
+  json key{program, machine, options.regression, options.metric};
+  if (!options.whose.empty()) key.push_back(options.whose);
+  return key.dump();
 }
 
 // Of log errors on settings the model had not seen; a mean of |error| is 0.8 deviations of normal ones.
@@ -62,7 +64,7 @@ struct Kept {
 
 // `why_not`: where there is none to use.
 std::optional<Kept> kept(store::Store& store, const std::string& key, const NodeView& machine,
-                         std::string& why_not) {
+                         const store::Owners& whose, std::string& why_not) {
   const auto body = store.fitted(key);
   why_not = "there was none yet";
   if (!body) return std::nullopt;
@@ -78,14 +80,16 @@ std::optional<Kept> kept(store::Store& store, const std::string& key, const Node
   Kept out{{*std::move(models), in.at("higher_is_better"), in.at("rows"), {}}, {}};
   advise::Drift drift(usual_error(out.learnt.models), out.learnt.rows,
                       in.at("machine").get<advise::Fingerprint>());
-  for (const auto& finished : finished_predictions(store, out.learnt.models.program(), in.at("predictions")))
+  for (const auto& finished :
+       finished_predictions(store, out.learnt.models.program(), in.at("predictions"), whose))
     drift.add(finished);
   out.verdict = drift.verdict(fingerprint_of(machine));
   return out;
 }
 
-void keep(store::Store& store, const std::string& key, const Learnt& learnt, const NodeView& machine) {
-  const auto seen = finished_predictions(store, learnt.models.program(), 0).size();
+void keep(store::Store& store, const std::string& key, const Learnt& learnt, const NodeView& machine,
+          const store::Owners& whose) {
+  const auto seen = finished_predictions(store, learnt.models.program(), 0, whose).size();
   store.keep_fitted(key, json{{"models", learnt.models.written()},
                               {"higher_is_better", learnt.higher_is_better},
                               {"rows", learnt.rows},
@@ -108,12 +112,12 @@ Learnt learn_from(const std::vector<advise::PastRun>& runs, const std::string& p
 std::optional<Learnt> learn(store::Store& store, const std::string& program, const NodeView& machine,
                             const LearnOptions& options) {
   fold_past_runs(store, program);
-  const auto rows = static_cast<std::size_t>(store.past_count(program));
+  const auto rows = static_cast<std::size_t>(store.past_count(program, options.whose));
   if (rows == 0) return std::nullopt;
   const std::string key = key_of(program, machine.type, options);
   std::vector<std::string> why;
   std::string why_not;
-  if (auto found = kept(store, key, machine, why_not)) {
+  if (auto found = kept(store, key, machine, options.whose, why_not)) {
     const bool few_and_new = rows != found->learnt.rows && rows < kFewRows;
     const bool removed = rows < found->learnt.rows;  // what is gone should not go on speaking
     if (!found->verdict.retrain && !few_and_new && !removed && rows < 2 * found->learnt.rows)
@@ -124,9 +128,9 @@ std::optional<Learnt> learn(store::Store& store, const std::string& program, con
   } else {
     why.push_back(why_not);
   }
-  Learnt learnt = learn_from(past_runs(store, program), program, machine, options);
+  Learnt learnt = learn_from(past_runs(store, program, options.whose), program, machine, options);
   for (const auto& reason : why) learnt.notes.push_back("the model was fitted anew: " + reason);
-  keep(store, key, learnt, machine);
+  keep(store, key, learnt, machine, options.whose);
   return learnt;
 }
 

@@ -19,6 +19,7 @@ namespace tandem::app {
 struct LearnOptions {
   std::string regression;  // "": the best of the default ones
   std::string metric;      // "": accuracy, else error, else loss, as far as the runs report one
+  store::Owners whose{};   // from whose runs
 };
 
 struct Learnt {

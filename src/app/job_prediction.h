@@ -1,5 +1,5 @@
 // What values should a job have that leaves some open, and will it meet its deadline? Said by what past runs
-// in this store tell; what was predicted is kept with the server's run, where `tandem advise --history`
+// in this store tell (those of `whose`); what was predicted is kept with the server's run, where `tandem advise --history`
 // compares it with what came of it.
 #pragma once
 
@@ -20,7 +20,8 @@ struct Settled {
   std::string unmet{};  // nothing is likely enough to meet the deadline: the best that was found
 };
 // May take seconds. UserError: values are open, and there is no deadline, or no past run, to choose them by.
-Settled settle_choices(store::Store&, const std::string& spec, const std::string& file);
+Settled settle_choices(store::Store&, const std::string& spec, const std::string& file,
+                       const store::Owners& whose = {});
 
 // Whether the two that follow have to ask for advice; they are quick otherwise.
 bool needs_advice(const std::string& spec, const std::string& file);
@@ -31,6 +32,7 @@ struct JobPrediction {
 };
 // nullopt for jobs without place.deadline, and for searches. The deadline counts from submission, and the
 // wait for a place is not foreseen: the words say so.
-std::optional<JobPrediction> predict_job(store::Store&, const std::string& spec, const std::string& file);
+std::optional<JobPrediction> predict_job(store::Store&, const std::string& spec, const std::string& file,
+                                         const store::Owners& whose = {});
 
 }  // namespace tandem::app

@@ -151,8 +151,11 @@ std::string program_name(const spec::Program& program) {
   return program.built_in() ? program.model + "/" + program.dataset : join(program.command, " ");
 }
 
-std::vector<PastRun> past_runs_of(const std::string& run, const View& view, const advise::Load& seen) {
-  std::vector<PastRun> out;
+namespace {
+
+// visit(row, task)
+template <class Visit>
+void each_past_run(const std::string& run, const View& view, const advise::Load& seen, const Visit& visit) {
   const MachineLoads loads(view);
   for (const auto& task : view.tasks) {
     if (!can_be_learnt_from(task)) continue;
@@ -160,12 +163,29 @@ std::vector<PastRun> past_runs_of(const std::string& run, const View& view, cons
     std::size_t first = 0;
     for (std::size_t i = 1; i <= task.epochs.size(); ++i) {
       if (i < task.epochs.size() && task.epochs[i].granted == task.epochs[first].granted) continue;
-      out.push_back(stretch(id, view, loads, task, first, i));
-      if (i == task.epochs.size()) add_tail(task, out.back());
-      add_others(seen, out.back());
+      PastRun row = stretch(id, view, loads, task, first, i);
+      if (i == task.epochs.size()) add_tail(task, row);
+      add_others(seen, row);
+      visit(std::move(row), task);
       first = i;
     }
   }
+}
+
+}  // namespace
+
+std::vector<PastRun> past_runs_of(const std::string& run, const View& view, const advise::Load& seen) {
+  std::vector<PastRun> out;
+  each_past_run(run, view, seen, [&](PastRun row, const TaskView&) { out.push_back(std::move(row)); });
+  return out;
+}
+
+std::vector<store::PastRow> past_rows_of(const std::string& run, const View& view, const advise::Load& seen) {
+  std::vector<store::PastRow> out;
+  each_past_run(run, view, seen, [&](const PastRun& row, const TaskView& task) {
+    const auto& owner = view.jobs[static_cast<std::size_t>(task.job)].owner;
+    out.push_back({row.program, to_json(row).dump(), owner.user});
+  });
   return out;
 }
 
@@ -216,9 +236,7 @@ std::size_t fold_past_runs(store::Store& store, const std::string& program) {
       if (!is_server(kept.run)) seen[kept.run.id] = predicted_run_from_json(parse_json(kept.body)).load;
   std::vector<store::FoldedRun> folded;
   for (const auto& run : runs) {
-    folded.push_back({run, {}});
-    for (const auto& row : past_runs_of(run.id, replayed(store, run), seen[run.id]))
-      folded.back().rows.push_back({row.program, to_json(row).dump()});
+    folded.push_back({run, past_rows_of(run.id, replayed(store, run), seen[run.id])});
     if (folded.size() < kAtOnce) continue;
     store.keep_folded(folded);
     folded.clear();
@@ -227,9 +245,9 @@ std::size_t fold_past_runs(store::Store& store, const std::string& program) {
   return runs.size();
 }
 
-std::vector<PastRun> past_runs(store::Store& store, const std::string& program) {
+std::vector<PastRun> past_runs(store::Store& store, const std::string& program, const store::Owners& whose) {
   std::vector<PastRun> out;
-  for (const auto& body : store.past(program)) {
+  for (const auto& body : store.past(program, whose)) {
     const auto parsed = parse_json(body);
     if (parsed.is_discarded()) throw SystemError("a past run of " + program + " is damaged in the store");
     out.push_back(past_run_from_json(parsed));

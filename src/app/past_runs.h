@@ -24,6 +24,8 @@ std::string program_name(const spec::Program&);
 // Rows of a run's ended tasks; tasks that failed or have not reported an epoch give none. Pure.
 // `seen`: how busy the machine was for all that is known, this job included.
 std::vector<advise::PastRun> past_runs_of(const std::string& run, const View&, const advise::Load& seen = {});
+// As the store keeps them, each with its job's owner.
+std::vector<store::PastRow> past_rows_of(const std::string& run, const View&, const advise::Load& seen = {});
 
 nlohmann::json to_json(const advise::PastRun&);
 advise::PastRun past_run_from_json(const nlohmann::json&);  // SystemError on nonsense
@@ -31,6 +33,6 @@ advise::PastRun past_run_from_json(const nlohmann::json&);  // SystemError on no
 // Brings the rows in the store up to date, for questions about `program`; how many runs had to be read for
 // it. A server's journal is long and changes with every job: it is read again now and then (Store::unfolded).
 std::size_t fold_past_runs(store::Store&, const std::string& program);
-std::vector<advise::PastRun> past_runs(store::Store&, const std::string& program);
+std::vector<advise::PastRun> past_runs(store::Store&, const std::string& program, const store::Owners& = {});
 
 }  // namespace tandem::app

@@ -71,6 +71,7 @@ json to_json(const PredictedRun& run) {
            {"joules", run.joules ? json(run.joules->value) : json(nullptr)},
            {"outcome", nullptr}};
   if (!run.run.empty()) out["run"] = run.run, out["job"] = run.job;
+  if (run.owner >= 0) out["owner"] = run.owner;
   if (run.outcome)
     out["outcome"] = {{"seconds", run.outcome->seconds.value},
                       {"metric_value", or_null(run.outcome->metric)},
@@ -93,6 +94,7 @@ PredictedRun predicted_run_from_json(const json& in) try {
   out.high = Seconds{number_or_none(in.at("high")).value_or(INFINITY)};
   out.p_meet = in.at("p_meet");
   out.load = {in.value("jobs", 1.0), in.value("cores_wanted", 0.0)};
+  out.owner = in.value("owner", std::int64_t{-1});
   out.metric_value = number_or_none(in.at("metric_value"));
   out.joules = joules_or_none(in.at("joules"));
   if (const auto& outcome = in.at("outcome"); outcome.is_object())
@@ -154,10 +156,13 @@ std::string comparison(const PredictedRun& run) {
 }
 
 std::vector<advise::FinishedPrediction> finished_predictions(store::Store& store, const std::string& program,
-                                                             std::size_t skip) {
+                                                             std::size_t skip, const store::Owners& whose) {
   std::vector<advise::FinishedPrediction> out;
+  const auto is_meant = [&](std::int64_t owner) {
+    return whose.empty() || std::find(whose.begin(), whose.end(), owner) != whose.end();
+  };
   for (const auto& kept : store.predictions())
-    if (const auto run = read(kept); run.program == program && run.outcome)
+    if (const auto run = read(kept); run.program == program && run.outcome && is_meant(run.owner))
       out.push_back({run.run, run.seconds, run.outcome->seconds});
   std::reverse(out.begin(), out.end());
   out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(std::min(skip, out.size())));

@@ -27,7 +27,8 @@ struct Outcome {
 
 struct PredictedRun {
   std::string run, program, metric, model;
-  std::int64_t job = 0;  // of a server's run
+  std::int64_t job = 0;     // of a server's run
+  std::int64_t owner = -1;  // of that job
   advise::Setting setting;
   Seconds slo, seconds, low, high;  // predicted, with the interval
   double p_meet = 0;
@@ -53,7 +54,7 @@ std::string comparison(const PredictedRun&);
 
 // Of the program, oldest first, without the first `skip`.
 std::vector<advise::FinishedPrediction> finished_predictions(store::Store&, const std::string& program,
-                                                             std::size_t skip);
+                                                             std::size_t skip, const store::Owners& = {});
 
 // How far the time was off, as a share; of one that has an outcome.
 double error_of(const PredictedRun&);

@@ -130,6 +130,20 @@ TEST_F(PredictionsTest, AJobOfAKnownProgramIsPredictedFromItsPastRuns) {
   EXPECT_GT(said->predicted->p_meet, 0.5);
 }
 
+TEST_F(PredictionsTest, OfAnothersPastRunsNothingIsTold) {
+  for (int i = 0; i < 4; ++i) trained(3 + i);
+  const std::string spec = spec_of("place: {deadline: 300s}\n"), open = "{choice: [1, 2]}";
+  ASSERT_TRUE(predict_job(store_, spec, "a.yaml")->predicted);
+  const auto said = predict_job(store_, spec, "a.yaml", {1001});
+  ASSERT_TRUE(said);
+  EXPECT_FALSE(said->predicted);
+  EXPECT_NE(said->words.find("no past run of train"), std::string::npos) << said->words;
+  EXPECT_THROW(settle_choices(store_, spec_of("place: {deadline: 300s}\n", open), "a.yaml", {1001}), UserError);
+  EXPECT_TRUE(predict_job(store_, spec, "a.yaml", {0, -1})->predicted) << "jobs that name nobody are the store's user's";
+  keep_prediction(store_, store_.runs().front().id, *predict_job(store_, spec, "a.yaml")->predicted);
+  EXPECT_TRUE(finished_predictions(store_, "train", 0, {1001}).empty());
+}
+
 TEST_F(PredictionsTest, OpenValuesAreChosenByTheDeadlineFromPastRuns) {
   const std::string open = "{choice: [1, 2]}";
   EXPECT_EQ(settle_choices(store_, spec_of(""), "a.yaml").spec, spec_of("")) << "nothing is open";

@@ -82,7 +82,7 @@ int knowledge(const KnowledgeOptions& options) {
   auto store = options.store.open();
   if (options.forget) std::cout << fmt::format("{} records forgotten\n", store.forget());
   if (!options.imported.empty()) import_file(store, options.imported);
-  const auto workloads = store.knowledge("", kEverything);
+  const auto workloads = store.knowledge("", {}, kEverything);
   if (!options.exported.empty()) {
     write_file(options.exported, all_json(workloads).dump(1) + "\n");
     std::cout << fmt::format("{} records written to {}\n", workloads.size(), options.exported);

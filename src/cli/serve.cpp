@@ -175,6 +175,8 @@ void add_serve(CLI::App& app, Action& action) {
       ->add_option("--pass", setup.world.here.separation.pass,
                    "a variable that jobs get although its name looks like a secret's (HF_TOKEN)")
       ->type_name("NAME...");
+  command->add_flag("--share-knowledge", setup.share_knowledge,
+                    "jobs learn from jobs of all users, not of their own alone (docs/security.md)");
   command->add_flag("--metrics-open", setup.open_metrics, "/metrics needs no token");
   command->add_flag("--no-read-budgets", options->no_read_budgets,
                     "answer whoever asks, however much (docs/security.md)");

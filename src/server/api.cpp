@@ -52,7 +52,7 @@ class Api {
       throw Refusal(503, "the server is choosing values for others; try again");
     store::Store store(parts_.store.folder(), &parts_.stopping);
     const std::string file = out["file"];
-    const auto settled = settle_choices(store, out["spec"], file);
+    const auto settled = settle_choices(store, out["spec"], file, teachers_of(owner_in(out)));
     if (!settled.unmet.empty()) throw Refusal(kUnmet, fmt::format("{}: {}", file, settled.unmet));
     out["spec"] = settled.spec;
     if (!settled.words.empty()) out["notes"].push_back(settled.words);
@@ -124,9 +124,9 @@ class Api {
   }
 
   // What cannot be predicted runs all the same.
-  static void add_prediction(store::Store& store, json& out) {
+  void add_prediction(store::Store& store, json& out) const {
     try {
-      const auto prediction = predict_job(store, out["spec"], out["file"]);
+      const auto prediction = predict_job(store, out["spec"], out["file"], teachers_of(owner_in(out)));
       if (!prediction) return;
       out["notes"].push_back(prediction->words);
       out["predicted"] = prediction->predicted ? to_json(*prediction->predicted) : json();
@@ -158,10 +158,23 @@ class Api {
             {"notes", json::array()}};
   }
 
+  // From whose jobs one's own may learn.
+  store::Owners teachers_of(const Owner& owner) const {
+    return parts_.share_knowledge ? store::Owners{} : own(owner.user, parts_.user);
+  }
+
+  // A family of jobs is told apart by whose they are, in everything that learns from families.
+  void keep_family_apart(spec::Job& job, const Owner& owner) const {
+    auto& family = spec::base_of(job).place.family;
+    if (parts_.share_knowledge || family.empty() || owner.user == static_cast<std::int64_t>(parts_.user)) return;
+    family = fmt::format("{}/{}", owner.user, family);
+  }
+
   void keep_prediction_of(JobId id, const json& predicted) const {
     try {  // the job is queued, whatever becomes of this
       auto kept = predicted_run_from_json(predicted);
       kept.job = id;
+      kept.owner = view().jobs[static_cast<std::size_t>(id)].owner.user;
       keep_prediction(parts_.store, parts_.run, kept);
     } catch (const std::exception& why) {
       parts_.log.warning("prediction not kept", {{"job", id}, {"why", why.what()}});
@@ -191,8 +204,15 @@ class Api {
       check_manages(request.who, jobs[static_cast<std::size_t>(*number)].owner, parts_.user, *number);
       return *number;
     }
-    for (auto job = jobs.rbegin(); job != jobs.rend(); ++job)  // of their own the newest is meant
-      if (job->base().name == written && may_manage(request.who, job->owner, parts_.user)) return job->id;
+    const auto newest = [&](const auto& is_theirs) -> std::optional<JobId> {
+      for (auto job = jobs.rbegin(); job != jobs.rend(); ++job)
+        if (job->base().name == written && is_theirs(job->owner)) return job->id;
+      return std::nullopt;
+    };
+    const auto& who = request.who;
+    auto meant = newest([&](const Owner& owner) { return is_own(who, owner, parts_.user); });
+    if (!meant && who.role == Role::operate) meant = newest([](const Owner&) { return true; });
+    if (meant) return *meant;
     throw Refusal(404, fmt::format("there is no job {} here", printable(written, 60)));
   }
 
@@ -225,13 +245,14 @@ class Api {
     notes = check_gpus(job);
     if (kind->require_possible && !view().nodes.empty()) kind->require_possible(job, view());
     if (auto& program = spec::base_of(job).program; program.folder.empty()) program.folder = settled["folder"];
+    const auto owner = owner_in(settled);
+    keep_family_apart(job, owner);
     std::optional<KnowledgeArrived> known;
     if (kind->uses_knowledge) {
       const std::string machine = view().nodes.empty() ? "" : view().nodes.front().type;
-      known = KnowledgeArrived{"store", parts_.store.knowledge(machine)};
+      known = KnowledgeArrived{"store", parts_.store.knowledge(machine, teachers_of(owner))};
     }
     const auto id = static_cast<JobId>(view().jobs.size());
-    const auto owner = owner_in(settled);
     keys_.add(owner, settled["key"], id, view().now);
     durably([&] { parts_.loop.submit(job, std::move(known), owner, settled["key"]); });
     return id;

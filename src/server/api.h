@@ -54,6 +54,7 @@ struct ApiParts {
   // Makes what is needed for jobs of another user, or says why it cannot be (UserError); none: all run as the
   // server's.
   std::function<void(const platform::Credentials&)> take_in;
+  bool share_knowledge = false;  // jobs of all learn from jobs of all
 };
 
 void add_changes(Router&, const ApiParts&);

@@ -400,6 +400,71 @@ TEST_F(ApiTest, ArchivedJobsAreReadAsTheyWere) {
   EXPECT_EQ(status["jobs"]["finished"], 6);
 }
 
+const Identity kAna{Role::submit, 1001, "user 1001"}, kBen{Role::submit, 1002, "user 1002"};
+
+TEST_F(ApiTest, OfANameOnesOwnJobIsMeantThoughAnothersIsNewerOrArchived) {
+  who_ = kAna;
+  submit(work("same", 5));
+  who_ = kBen;
+  submit(work("same", 5));
+  const Identity operates_too{Role::operate, 1001, "token o"}, operates{Role::operate, 1003, "token p"};
+  const auto expect_each_finds_own = [&] {
+    for (const auto& [who, job] : {std::pair{kAna, 0}, {kBen, 1}, {operates_too, 0}, {operates, 1}}) {
+      who_ = who;
+      for (const char* what : {"", "/explain", "/result", "/trials"})
+        EXPECT_EQ(ask("GET", std::string("/v1/jobs/same") + what).status, 200) << who.name << what;
+      EXPECT_EQ(get("/v1/jobs/same")["job"], job) << who.name;
+    }
+    for (const Identity& stranger : {Identity{Role::submit, 1004, "user 1004"}, Identity{Role::view, {}, "token v"}}) {
+      who_ = stranger;
+      EXPECT_EQ(ask("GET", "/v1/jobs/same").status, 404);
+    }
+  };
+  expect_each_finds_own();
+  run_all();
+  archive_all();
+  expect_each_finds_own();
+  who_ = kAna;
+  EXPECT_EQ(ask("GET", "/v1/jobs/1").status, 403);
+  submit(work("same", 1000));
+  who_ = kBen;
+  submit(work("same", 1000));
+  who_ = operates_too;
+  EXPECT_EQ(json::parse(ask("DELETE", "/v1/jobs/same").body)["job"], 2) << "one's own, not the newest";
+  EXPECT_EQ(loop_->view().jobs[3].state, JobState::running);
+}
+
+TEST_F(ApiTest, AJobLearnsFromItsOwnersJobsAlone) {
+  const std::string machine = loop_->view().nodes.front().type;
+  const auto other = store_.create_run("serve", "other", "{}", Seconds{1}).id;
+  KnownWorkload known{machine, 32, {1, 0, 1.0}, {{"task-clock", 1e9}}, {}, {{{1, 0, 1.0}, 1.5, 12.0, 3}}};
+  store_.journal(other)->append(std::vector<control::Entry>{
+      {1, {Seconds{1}, JobSubmitted{0, spec::TrainJob{}, {1001, "ana"}}}, {}},
+      {2, {Seconds{2}, Woke{0}}, {{1, Learn{0, known}}}}});
+  const std::string search =
+      "kind: tune\nname: search\nprogram: {command: [work]}\nsearch: {algorithm: random, trials: 2, max_epochs: 2}\n"
+      "hyper:\n  x: {range: [0, 1]}\n";
+  who_ = kBen;
+  submit(search);
+  EXPECT_TRUE(loop_->view().known.values().empty());
+  who_ = kAna;
+  submit(search);
+  EXPECT_EQ(loop_->view().known.values().size(), 1U);
+  // What a family's jobs took decides and explains where the next one goes.
+  const auto of_family = [](const std::string& name) {
+    return "kind: train\nname: " + name + "\nprogram: {command: [work], plain: true}\nsystem: {cores: 1}\nplace: {takes: 5s, family: resnet, work: 3}\n";
+  };
+  const auto family_of_last = [&] { return loop_->view().jobs.rbegin()->base().place.family; };
+  submit(of_family("hers"));
+  const auto hers = family_of_last();
+  who_ = kBen;
+  submit(of_family("his"));
+  EXPECT_NE(family_of_last(), hers);
+  who_ = {Role::operate, 0, "user 0"};
+  submit(of_family("the-servers"));
+  EXPECT_EQ(family_of_last(), "resnet") << "and so in old journals";
+}
+
 TEST_F(ApiTest, NodesStatusAndMetricsSayTheSame) {
   submit(work("a", 1000, 2));
   submit(work("b", 1000, 1));

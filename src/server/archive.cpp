@@ -68,7 +68,7 @@ store::ArchivedJob archived_job(const Published& now, const JobView& job) {
   const auto text = [](const json& value) {
     return value.dump(-1, ' ', false, json::error_handler_t::replace);
   };
-  return {job.id, job.base().name, name(job.state), text(row), text(whole)};
+  return {job.id, job.base().name, name(job.state), text(row), text(whole), job.owner.user};
 }
 
 bool Archivist::work(control::Loop& loop, const std::shared_ptr<const place::SchedulerKnowledge>& scheduler) {

@@ -271,7 +271,7 @@ class Daemon::Impl {
     add_changes(router,
                 {*loop_, store, run_.id, options_.world.world, hosted_.world->capabilities(), hosted_.gpus.get(),
                  options_.catalogue, log_, [this] { publish(); }, stopping_, ::geteuid(),
-                 taking_in(store.folder(), folder)});
+                 taking_in(store.folder(), folder), options_.share_knowledge});
     add_reads(router, {published_, store.folder(), run_, options_.world.world, options_.policy, folder,
                        metrics_, wall(), *keeper_, stopping_, ::geteuid(), options_.open_metrics});
     Tokens tokens(Token::load_or_create(token_file(store)), tokens_folder(store));

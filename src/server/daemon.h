@@ -33,6 +33,7 @@ struct DaemonOptions {
   std::optional<Address> listen{};  // TCP; none: the Unix socket alone
   std::filesystem::path open_socket{};  // for all users of this machine, whose jobs run as them; root alone
   bool open_metrics = false;  // /metrics needs no token
+  bool share_knowledge = false;  // what jobs of one user teach is for all users' jobs
   bool read_budgets = true;   // who asks too much is told to wait (http/budget.h)
   app::WorldSetup world{};
   Catalogue catalogue{};

@@ -4,9 +4,16 @@
 
 namespace tandem::server {
 
-bool may_manage(const Identity& who, const Owner& owner, unsigned server) {
-  if (who.role == Role::operate) return true;
+bool is_own(const Identity& who, const Owner& owner, unsigned server) {
   return who.user && static_cast<std::int64_t>(*who.user) == (owner.user < 0 ? server : owner.user);
+}
+
+store::Owners own(std::int64_t user, unsigned server) {
+  return user == static_cast<std::int64_t>(server) ? store::Owners{user, -1} : store::Owners{user};
+}
+
+bool may_manage(const Identity& who, const Owner& owner, unsigned server) {
+  return who.role == Role::operate || is_own(who, owner, server);
 }
 
 void check_manages(const Identity& who, const Owner& owner, unsigned server, std::int64_t job) {

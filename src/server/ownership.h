@@ -5,10 +5,14 @@
 
 #include "event/event.h"
 #include "server/http/http_message.h"
+#include "store/store.h"
 
 namespace tandem::server {
 
 // `server`: the user the server runs as, whose jobs those are that name nobody.
+bool is_own(const Identity&, const Owner&, unsigned server);
+// Those of whom are one's own, as the store has them.
+store::Owners own(std::int64_t user, unsigned server);
 bool may_manage(const Identity&, const Owner&, unsigned server);
 // Throws Refusal (403) where they may not.
 void check_manages(const Identity&, const Owner&, unsigned server, std::int64_t job);

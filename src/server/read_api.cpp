@@ -240,6 +240,7 @@ class ReadApi {
   struct Found {
     const JobView* job = nullptr;  // of what was published
     std::optional<store::ArchivedJob> archived{};
+    bool any() const { return job != nullptr || archived; }
   };
 
   store::Store store() const { return store::Store(parts_.store, &parts_.stopping); }
@@ -275,29 +276,49 @@ class ReadApi {
     return sum;
   }
 
-  // Of jobs by their name only those one may see are looked through.
+  // The newest of those that `is_theirs` says, and in the store of these owners.
+  template <class IsTheirs>
+  Found newest_called(const View& view, const std::string& name, const IsTheirs& is_theirs,
+                      const store::Owners& whose) const {
+    Found out;
+    for (auto job = view.jobs.rbegin(); job != view.jobs.rend() && !out.job; ++job)
+      if (job->base().name == name && is_theirs(job->owner)) out.job = &*job;
+    if (archived_count(view) == 0) return out;
+    auto kept = store();
+    const auto archived = kept.archived_called(parts_.run.id, name, whose);
+    if (!archived || (out.job && out.job->id >= *archived)) return out;
+    // The journal does not say yet that it is.
+    if (view.jobs.contains(*archived)) return {&view.jobs[static_cast<std::size_t>(*archived)]};
+    return {nullptr, kept.archived_job(parts_.run.id, *archived)};
+  }
+
+  // Of jobs by their name only those one may see are looked through, one's own first.
+  Found called(const View& view, const Identity& who, const std::string& name) const {
+    Found out;
+    if (who.user)
+      out = newest_called(
+          view, name, [&](const Owner& owner) { return is_own(who, owner, parts_.user); },
+          own(*who.user, parts_.user));
+    if (!out.any() && who.role == Role::operate)
+      out = newest_called(view, name, [](const Owner&) { return true; }, {});
+    return out;
+  }
+
+  Found numbered(const View& view, std::int64_t number) const {
+    if (view.jobs.contains(number)) return {&view.jobs[static_cast<std::size_t>(number)]};
+    if (static_cast<std::size_t>(number) >= view.jobs.size()) return {};
+    return {nullptr, store().archived_job(parts_.run.id, number)};
+  }
+
   Found find(const Published& now, const Request& request) const {
     const std::string& written = request.parameters.at("job");
-    const auto& jobs = now.view.jobs;
-    const auto visible = [&](const Owner& owner) { return may_manage(request.who, owner, parts_.user); };
-    Found out;
-    std::optional<std::int64_t> archived = job_number(written);
-    if (archived) {
-      if (jobs.contains(*archived)) out.job = &jobs[static_cast<std::size_t>(*archived)];
-    } else {
-      for (auto job = jobs.rbegin(); job != jobs.rend() && !out.job; ++job)
-        if (job->base().name == written && visible(job->owner)) out.job = &*job;
-      if (archived_count(now.view) > 0) archived = store().archived_called(parts_.run.id, written);
-      const std::int64_t newest = archived.value_or(-1);  // of both the newest is meant
-      if (out.job && newest > out.job->id && !jobs.contains(newest)) out.job = nullptr;
-    }
-    if (!out.job && archived && static_cast<std::size_t>(*archived) < jobs.size())
-      out.archived = store().archived_job(parts_.run.id, *archived);
-    const bool named = !job_number(written);
-    const auto owner = [&] { return out.job ? out.job->owner : owner_in(parsed(out.archived->row)); };
-    if ((!out.job && !out.archived) || (named && !visible(owner())))
-      throw Refusal(404, fmt::format("there is no job {} here", printable(written, 60)));
-    check_manages(request.who, owner(), parts_.user, out.job ? out.job->id : out.archived->job);
+    const auto number = job_number(written);
+    auto out = number ? numbered(now.view, *number) : called(now.view, request.who, written);
+    if (!out.any()) throw Refusal(404, fmt::format("there is no job {} here", printable(written, 60)));
+    if (out.job)
+      check_manages(request.who, out.job->owner, parts_.user, out.job->id);
+    else
+      check_manages(request.who, owner_in(parsed(out.archived->row)), parts_.user, out.archived->job);
     return out;
   }
 

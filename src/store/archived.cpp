@@ -11,8 +11,8 @@ constexpr const char* kOfRun = "run = (SELECT number FROM run WHERE id = ?1)";
 void Store::keep_archived(const std::string& run, const std::vector<ArchivedJob>& jobs) {
   Transaction transaction(database_);
   auto insert = database_.prepare(
-      "INSERT OR REPLACE INTO archived(run, job, name, state, row, whole) "
-      "SELECT number, ?2, ?3, ?4, ?5, ?6 FROM run WHERE id = ?1");
+      "INSERT OR REPLACE INTO archived(run, job, name, state, row, whole, owner) "
+      "SELECT number, ?2, ?3, ?4, ?5, ?6, ?7 FROM run WHERE id = ?1");
   for (const auto& job : jobs)
     insert.bind(1, run)
         .bind(2, job.job)
@@ -20,12 +20,13 @@ void Store::keep_archived(const std::string& run, const std::vector<ArchivedJob>
         .bind(4, job.state)
         .bind(5, job.row)
         .bind(6, job.whole)
+        .bind(7, job.owner)
         .run();
   transaction.commit();
 }
 
 std::vector<ArchivedJob> Store::archived(const std::string& run, const ArchivedQuery& asked) {
-  auto query = database_.prepare(std::string("SELECT job, name, state, row FROM archived WHERE ") + kOfRun +
+  auto query = database_.prepare(std::string("SELECT job, name, state, row, owner FROM archived WHERE ") + kOfRun +
                                  " AND job > ?2 AND job < ?3 AND (?4 = '' OR state = ?4) ORDER BY job " +
                                  (asked.after ? "ASC" : "DESC") + " LIMIT ?5");
   query.bind(1, run)
@@ -34,21 +35,22 @@ std::vector<ArchivedJob> Store::archived(const std::string& run, const ArchivedQ
       .bind(4, asked.state)
       .bind(5, asked.limit);
   std::vector<ArchivedJob> out;
-  while (query.step()) out.push_back({query.integer(0), query.text(1), query.text(2), query.text(3), {}});
+  while (query.step()) out.push_back({query.integer(0), query.text(1), query.text(2), query.text(3), {}, query.integer(4)});
   return out;
 }
 
 std::optional<ArchivedJob> Store::archived_job(const std::string& run, std::int64_t job) {
-  auto query = database_.prepare(std::string("SELECT job, name, state, row, whole FROM archived WHERE ") +
+  auto query = database_.prepare(std::string("SELECT job, name, state, row, whole, owner FROM archived WHERE ") +
                                  kOfRun + " AND job = ?2");
   query.bind(1, run).bind(2, job);
   if (!query.step()) return std::nullopt;
-  return ArchivedJob{query.integer(0), query.text(1), query.text(2), query.text(3), query.text(4)};
+  return ArchivedJob{query.integer(0), query.text(1), query.text(2), query.text(3), query.text(4), query.integer(5)};
 }
 
-std::optional<std::int64_t> Store::archived_called(const std::string& run, const std::string& name) {
-  auto query = database_.prepare(std::string("SELECT max(job) FROM archived WHERE ") + kOfRun +
-                                 " AND name = ?2 HAVING count(*) > 0");
+std::optional<std::int64_t> Store::archived_called(const std::string& run, const std::string& name,
+                                                   const Owners& whose) {
+  auto query = database_.prepare(std::string("SELECT max(job) FROM archived WHERE ") + kOfRun + " AND name = ?2" +
+                                 owned_by(whose) + " HAVING count(*) > 0");
   query.bind(1, run).bind(2, name);
   if (!query.step()) return std::nullopt;
   return query.integer(0);

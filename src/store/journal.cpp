@@ -92,7 +92,8 @@ class SqliteJournal final : public control::Journal {
         locked_(std::move(locked)),
         insert_(database_.prepare("INSERT INTO journal(run, number, body, checksum) VALUES(?, ?, ?, ?)")),
         set_state_(database_.prepare("UPDATE run SET state = ?, reason = ?, changed = ? WHERE number = ?")),
-        learn_(database_.prepare(kInsertKnowledge)) {
+        learn_(database_.prepare(kInsertKnowledge)),
+        own_(database_.prepare("INSERT OR REPLACE INTO job_owner(run, job, owner) VALUES(?, ?, ?)")) {
     if (locked_) database_.wait_for_locks(kAskEvery);
   }
 
@@ -121,6 +122,7 @@ class SqliteJournal final : public control::Journal {
           .bind(4, checksum_of(run_, entry.number, body))
           .run();
       cache_state(entry);
+      keep_owner(entry);
       learn(entry);
     }
     transaction.commit();
@@ -179,6 +181,17 @@ class SqliteJournal final : public control::Journal {
         write_state(name(finish->state), finish->reason, entry.event.at);
   }
 
+  void keep_owner(const Entry& entry) {
+    if (const auto* job = std::get_if<JobSubmitted>(&entry.event.body); job && job->owner.user >= 0)
+      own_.bind(1, run_).bind(2, std::int64_t{job->job}).bind(3, job->owner.user).run();
+  }
+
+  std::int64_t owner_of(JobId job) {
+    auto query = database_.prepare("SELECT owner FROM job_owner WHERE run = ? AND job = ?");
+    query.bind(1, run_).bind(2, std::int64_t{job});
+    return query.step() ? query.integer(0) : kNobody;
+  }
+
   void learn(const Entry& entry) {
     for (const auto& decision : entry.decisions)
       if (const auto* learn = std::get_if<Learn>(&decision.body))
@@ -187,6 +200,7 @@ class SqliteJournal final : public control::Journal {
             .bind(3, learn->workload.machine)
             .bind(4, entry.event.at.value)
             .bind(5, to_json(learn->workload).dump())
+            .bind(6, owner_of(learn->job))
             .run();
   }
 
@@ -206,7 +220,7 @@ class SqliteJournal final : public control::Journal {
   std::int64_t run_;
   const std::atomic<bool>* stop_;
   WhileLocked locked_;
-  Statement insert_, set_state_, learn_;
+  Statement insert_, set_state_, learn_, own_;
 };
 
 }  // namespace

@@ -11,10 +11,11 @@
 
 namespace tandem::store {
 
-// A record of the ground truth: run or source, its number there, machine, time, body. A second one of the
+// A record of the ground truth: run or source, its number there, machine, time, body, whose. A second one of the
 // same run and number is ignored.
 inline constexpr const char* kInsertKnowledge =
-    "INSERT OR IGNORE INTO knowledge(run, decision, machine, learned, body) VALUES(?, ?, ?, ?, ?)";
+    "INSERT OR IGNORE INTO knowledge(run, decision, machine, learned, body, owner) VALUES(?, ?, ?, ?, ?, ?)";
+inline constexpr std::int64_t kNobody = -1;  // where an owner is asked for: the store's user
 
 // Asked about once a second while another process keeps the store locked: false, and appending fails.
 using WhileLocked = std::function<bool(const std::string& why)>;

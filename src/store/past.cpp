@@ -1,6 +1,6 @@
 // What advice keeps in the store: rows of past runs, predictions, fitted models.
 #include <map>
-#include <utility>
+#include <tuple>
 
 #include "base/error.h"
 #include "store/store.h"
@@ -37,21 +37,21 @@ std::vector<RunInfo> Store::unfolded(const std::string& program) {
 void Store::keep_folded(const std::vector<FoldedRun>& runs) {
   Transaction transaction(database_);
   auto find = database_.prepare("SELECT number FROM run WHERE id = ?");
-  auto look = database_.prepare("SELECT number, program, body FROM past WHERE run = ?");
+  auto look = database_.prepare("SELECT number, program, body, owner FROM past WHERE run = ?");
   auto forget = database_.prepare("DELETE FROM past WHERE number = ?");
-  auto insert = database_.prepare("INSERT INTO past(run, program, body) VALUES(?, ?, ?)");
+  auto insert = database_.prepare("INSERT INTO past(run, program, body, owner) VALUES(?, ?, ?, ?)");
   auto mark = database_.prepare("INSERT OR REPLACE INTO folded(run, changed) VALUES(?, ?)");
   for (const auto& [run, rows] : runs) {
     find.reset();
     find.bind(1, run.id);
     if (!find.step()) continue;  // removed meanwhile
     const std::int64_t number = find.integer(0);
-    std::map<std::pair<std::string, std::string>, int> wanted;  // how many more of each
-    for (const auto& row : rows) ++wanted[{row.program, row.body}];
+    std::map<std::tuple<std::string, std::string, std::int64_t>, int> wanted;  // how many more of each
+    for (const auto& row : rows) ++wanted[{row.program, row.body, row.owner}];
     std::vector<std::int64_t> old;
     look.reset();
     for (look.bind(1, number); look.step();)
-      if (const auto same = wanted.find({look.text(1), look.text(2)});
+      if (const auto same = wanted.find({look.text(1), look.text(2), look.integer(3)});
           same == wanted.end() || same->second == 0)
         old.push_back(look.integer(0));
       else
@@ -59,9 +59,9 @@ void Store::keep_folded(const std::vector<FoldedRun>& runs) {
     look.reset();
     for (const auto row : old) forget.bind(1, row).run();
     for (const auto& row : rows)
-      if (auto& more = wanted[{row.program, row.body}]; more > 0) {
+      if (auto& more = wanted[{row.program, row.body, row.owner}]; more > 0) {
         --more;
-        insert.bind(1, number).bind(2, row.program).bind(3, row.body).run();
+        insert.bind(1, number).bind(2, row.program).bind(3, row.body).bind(4, row.owner).run();
       }
     mark.bind(1, number).bind(2, run.changed.value).run();
   }
@@ -69,16 +69,17 @@ void Store::keep_folded(const std::vector<FoldedRun>& runs) {
   transaction.commit();
 }
 
-std::vector<std::string> Store::past(const std::string& program) {
-  auto query = database_.prepare("SELECT body FROM past WHERE program = ? ORDER BY number");
+std::vector<std::string> Store::past(const std::string& program, const Owners& whose) {
+  auto query =
+      database_.prepare("SELECT body FROM past WHERE program = ?" + owned_by(whose) + " ORDER BY number");
   query.bind(1, program);
   std::vector<std::string> all;
   while (query.step()) all.push_back(query.text(0));
   return all;
 }
 
-std::int64_t Store::past_count(const std::string& program) {
-  auto query = database_.prepare("SELECT count(*) FROM past WHERE program = ?");
+std::int64_t Store::past_count(const std::string& program, const Owners& whose) {
+  auto query = database_.prepare("SELECT count(*) FROM past WHERE program = ?" + owned_by(whose));
   query.bind(1, program);
   query.step();
   return query.integer(0);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -60,6 +61,17 @@ constexpr std::array kMigrations{
        CREATE INDEX archived_by_name ON archived(run, name, job);)",
     // Of the entry, its run and its number (journal.cpp); none: it was written before there were any.
     "ALTER TABLE journal ADD COLUMN checksum INTEGER",
+    // Whose what was learnt and archived is (-1: the store's user's), and the jobs of servers that others own. Past
+    // runs are folded anew for it.
+    R"(CREATE TABLE job_owner(
+         run INTEGER NOT NULL REFERENCES run(number) ON DELETE CASCADE, job INTEGER NOT NULL, owner INTEGER NOT NULL,
+         PRIMARY KEY(run, job)) WITHOUT ROWID;
+       ALTER TABLE knowledge ADD COLUMN owner INTEGER NOT NULL DEFAULT -1;
+       ALTER TABLE past ADD COLUMN owner INTEGER NOT NULL DEFAULT -1;
+       DELETE FROM past; DELETE FROM folded;
+       ALTER TABLE archived ADD COLUMN owner INTEGER NOT NULL DEFAULT -1;
+       UPDATE archived SET owner = coalesce(json_extract(row, '$.owner.user'), -1) WHERE json_valid(row);
+       CREATE INDEX archived_by_owner ON archived(run, owner, name, job);)",
 };
 
 [[noreturn]] void cannot_be_made(const fs::path& folder, int error) {
@@ -310,10 +322,14 @@ std::int64_t Store::without_checksum(const std::string& run) {
   return query.integer(0);
 }
 
-std::vector<KnownWorkload> Store::knowledge(const std::string& machine, std::int64_t most) {
+std::string owned_by(const Owners& whose) {
+  return whose.empty() ? "" : fmt::format(" AND owner IN ({})", fmt::join(whose, ", "));
+}
+
+std::vector<KnownWorkload> Store::knowledge(const std::string& machine, const Owners& whose, std::int64_t most) {
   auto query = database_.prepare(
-      "SELECT body FROM (SELECT number, body FROM knowledge WHERE ?1 = '' OR machine = ?1 "
-      "ORDER BY number DESC LIMIT ?2) ORDER BY number");
+      "SELECT body FROM (SELECT number, body FROM knowledge WHERE (?1 = '' OR machine = ?1)" + owned_by(whose) +
+      " ORDER BY number DESC LIMIT ?2) ORDER BY number");
   query.bind(1, machine).bind(2, most);
   std::vector<KnownWorkload> all;
   while (query.step()) {
@@ -334,6 +350,7 @@ void Store::remember(const std::string& source, const std::vector<KnownWorkload>
         .bind(3, workload.machine)
         .bind(4, now.value)
         .bind(5, to_json(workload).dump())
+        .bind(6, kNobody)
         .run();
   transaction.commit();
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -19,6 +20,10 @@
 #include "store/sqlite.h"
 
 namespace tandem::store {
+
+// Users whose jobs are meant, by number; -1: jobs that name nobody, which are the store's user's. None: everybody's.
+using Owners = std::vector<std::int64_t>;
+std::string owned_by(const Owners&);  // as a condition more of a query
 
 struct RunInfo {
   std::string id, kind, name;
@@ -49,6 +54,7 @@ class RunLock {
 // One task of an ended run, as advice wants it; `body` is the reader's own business.
 struct PastRow {
   std::string program, body;
+  std::int64_t owner = -1;
 };
 
 struct FoldedRun {
@@ -67,6 +73,7 @@ struct Prediction {
 struct ArchivedJob {
   std::int64_t job = 0;
   std::string name, state, row, whole;
+  std::int64_t owner = -1;
 };
 
 // Which of them: newest first, or oldest first where `after` is given.
@@ -108,7 +115,7 @@ class Store {
 
   // The ground truth: what tuning jobs learned on machines of this type (empty: on all), oldest first, the
   // newest `most`. Jobs add to it by their Learn decisions, in the transaction of the journal entry.
-  std::vector<KnownWorkload> knowledge(const std::string& machine, std::int64_t most = 2000);
+  std::vector<KnownWorkload> knowledge(const std::string& machine, const Owners& = {}, std::int64_t most = 2000);
   // Adds what came from elsewhere; the same source again adds nothing twice.
   void remember(const std::string& source, const std::vector<KnownWorkload>&, Seconds now);
   std::int64_t forget();  // all of it; how many there were
@@ -125,8 +132,8 @@ class Store {
   std::vector<RunInfo> unfolded(const std::string& program = "");
   // In one transaction, which writes only what is not there yet: others wait for it.
   void keep_folded(const std::vector<FoldedRun>&);
-  std::vector<std::string> past(const std::string& program);  // bodies, oldest first
-  std::int64_t past_count(const std::string& program);        // how many that would be
+  std::vector<std::string> past(const std::string& program, const Owners& = {});  // bodies, oldest first
+  std::int64_t past_count(const std::string& program, const Owners& = {});        // how many that would be
   std::vector<std::string> past_programs();                   // by name
   void keep_prediction(const std::string& run, std::int64_t job, const std::string& body);
   std::vector<Prediction> predictions();  // newest first
@@ -135,7 +142,8 @@ class Store {
   void keep_archived(const std::string& run, const std::vector<ArchivedJob>&);
   std::vector<ArchivedJob> archived(const std::string& run, const ArchivedQuery&);  // without `whole`
   std::optional<ArchivedJob> archived_job(const std::string& run, std::int64_t job);
-  std::optional<std::int64_t> archived_called(const std::string& run, const std::string& name);  // the newest
+  std::optional<std::int64_t> archived_called(const std::string& run, const std::string& name,
+                                              const Owners& = {});  // the newest
   std::optional<std::string> fitted(const std::string& name);  // a model that was kept
   void keep_fitted(const std::string& name, const std::string& body);
 

@@ -314,7 +314,10 @@ TEST_F(StoreTest, EntriesFromBeforeChecksumsAreReadAndCounted) {
     id = store.create_run("train", "a", "{}", Seconds{1}).id;
     store.journal(id)->append(some_entries());
   }
-  Database(file()).execute("ALTER TABLE journal DROP COLUMN checksum; PRAGMA user_version=4");
+  Database(file()).execute(
+      "ALTER TABLE journal DROP COLUMN checksum; DROP TABLE job_owner; DROP INDEX archived_by_owner; "
+      "ALTER TABLE knowledge DROP COLUMN owner; ALTER TABLE past DROP COLUMN owner; "
+      "ALTER TABLE archived DROP COLUMN owner; PRAGMA user_version=4");
   auto store = open();
   EXPECT_EQ(all_of(*store.journal(id)), some_entries());
   EXPECT_EQ(store.without_checksum(id), 3);
@@ -490,7 +493,7 @@ TEST_F(StoreTest, WhatAJobLearnedOutlivesItAndIsLearnedOnce) {
   store.remember("import", {some_work("m", 1), some_work("m", 2)}, Seconds{9});
   store.remember("import", {some_work("m", 1), some_work("m", 2)}, Seconds{9});
   EXPECT_EQ(store.knowledge("m").size(), 3u);
-  EXPECT_EQ(store.knowledge("m", 1), (std::vector<KnownWorkload>{some_work("m", 2)})) << "the newest";
+  EXPECT_EQ(store.knowledge("m", {}, 1), (std::vector<KnownWorkload>{some_work("m", 2)})) << "the newest";
   EXPECT_EQ(store.forget(), 4);
   EXPECT_TRUE(store.knowledge("").empty());
 }
@@ -514,7 +517,8 @@ TEST_F(StoreTest, AStoreOfTheFirstVersionIsBroughtUpToDate) {
   {
     Database database(file());
     database.execute(
-        "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
+        "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted; "
+        "DROP TABLE job_owner; ALTER TABLE knowledge DROP COLUMN owner");
     database.execute("DROP TABLE knowledge; ALTER TABLE journal DROP COLUMN checksum");
     database.execute("PRAGMA user_version=1");
   }
@@ -533,12 +537,33 @@ TEST_F(StoreTest, AStoreOfTheSecondVersionLearnsToKeepPastRuns) {
   {
     Database database(file());
     database.execute(
-        "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
+        "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted; "
+        "DROP TABLE job_owner; ALTER TABLE knowledge DROP COLUMN owner");
     database.execute("ALTER TABLE journal DROP COLUMN checksum; PRAGMA user_version=2");
   }
   auto store = open();
   ASSERT_EQ(store.unfolded().size(), 1U);  // runs from before are folded too
   EXPECT_EQ(store.unfolded()[0].id, id);
+}
+
+TEST_F(StoreTest, WhatAJobLearnedIsItsOwners) {
+  auto store = open();
+  const auto id = store.create_run("serve", "main", "{}", Seconds{1}).id;
+  const auto submitted = [](JobId job, std::int64_t user) {
+    return Event{Seconds{1}, JobSubmitted{job, spec::TrainJob{}, {user, std::to_string(user)}}};
+  };
+  store.journal(id)->append(std::vector<Entry>{{1, submitted(0, 1001), {}}, {2, submitted(1, 1002), {}}, {3, submitted(2, -1), {}}});
+  store.journal(id)->append(std::vector<Entry>{{4, {Seconds{5}, Woke{0}}, {{1, Learn{0, some_work("m", 32)}}, {2, Learn{1, some_work("m", 64)}},
+                                                                           {3, Learn{2, some_work("m", 128)}}}}});
+  EXPECT_EQ(store.knowledge("m").size(), 3U);
+  ASSERT_EQ(store.knowledge("m", {1001}).size(), 1U);
+  EXPECT_EQ(store.knowledge("m", {1001})[0].batch, 32);
+  EXPECT_EQ(store.knowledge("", {1002, -1}).size(), 2U);
+  EXPECT_TRUE(store.knowledge("other", {1002}).empty());
+  store.keep_folded({{store.find(id), {{"p", "ana's", 1001}, {"p", "nobody's"}}}});
+  EXPECT_EQ(store.past("p", {1001}), std::vector<std::string>{"ana's"});
+  EXPECT_EQ(store.past_count("p", {1002}), 0);
+  EXPECT_EQ(store.past_count("p"), 2);
 }
 
 TEST(Store, ArchivedJobsAreFoundByNumberNameStateAndPage) {
@@ -549,7 +574,7 @@ TEST(Store, ArchivedJobsAreFoundByNumberNameStateAndPage) {
   std::vector<ArchivedJob> jobs;
   for (int i = 0; i < 10; ++i)
     jobs.push_back(
-        {i, i % 2 ? "odd" : "even", i < 5 ? "finished" : "failed", "row" + std::to_string(i), "all"});
+        {i, i % 2 ? "odd" : "even", i < 5 ? "finished" : "failed", "row" + std::to_string(i), "all", i < 5 ? 1001 : 1002});
   store.keep_archived(run, jobs);
   store.keep_archived(run, jobs);  // the server was killed in between
   const auto numbers = [&](const ArchivedQuery& query) {
@@ -568,6 +593,10 @@ TEST(Store, ArchivedJobsAreFoundByNumberNameStateAndPage) {
   EXPECT_FALSE(store.archived_job(run, 10));
   EXPECT_EQ(store.archived_called(run, "even"), 8);
   EXPECT_FALSE(store.archived_called(run, "neither"));
+  EXPECT_EQ(store.archived_called(run, "even", {1001}), 4) << "a newer one of another does not hide it";
+  EXPECT_EQ(store.archived_called(run, "even", {1001, 1002}), 8);
+  EXPECT_FALSE(store.archived_called(run, "even", {-1}));
+  EXPECT_EQ(store.archived_job(run, 4)->owner, 1001);
   EXPECT_TRUE(store.archived(other, {}).empty());
   store.remove(run);
   EXPECT_FALSE(store.archived_job(run, 4));

@@ -213,6 +213,17 @@ class OneServerOfRoot(Neighbours):
             self.assertNotIn("private", json.dumps(self.ask_as(BEN, "GET", "/v1/jobs")[1]))
             self.assertIn("private", json.dumps(self.ask_as(ANA, "GET", "/v1/jobs")[1]))
 
+    def test_anothers_archived_job_of_the_same_name_hides_nothing(self):
+        self.serving.terminate()
+        self.serving.wait(60)
+        self.serve("--nodes", self.nodes, "--no-port", "--open-socket", self.door, "--archive-after", "0s")
+        jobs = {user: self.submit_as(user, "same", "true") for user in (ANA, BEN)}
+        for job in jobs.values():
+            self.until(lambda: self.job(job).get("archived"))
+        for user, job in jobs.items():
+            status, answer = self.ask_as(user, "GET", "/v1/jobs/same")
+            self.assertEqual((status, answer.get("job")), (200, job), answer)
+
     def pid_of(self, job):
         for entry in pathlib.Path("/proc").iterdir():
             try:

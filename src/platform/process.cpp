@@ -139,6 +139,10 @@ void close_others_on_exec() {
     const rlimit limit{static_cast<rlim_t>(launch.data_limit), RLIM_INFINITY};  // soft: it may grow later
     ::setrlimit(RLIMIT_DATA, &limit);
   }
+  if (launch.tag > 0) {
+    const rlimit both{launch.tag, launch.tag};
+    ::setrlimit(RLIMIT_LOCKS, &both);
+  }
   const int null = ::open("/dev/null", O_RDONLY);
   if (null >= 0) ::dup2(null, STDIN_FILENO);
   if (launch.output >= 0) {

@@ -29,6 +29,7 @@ struct Launch {
   std::map<std::string, std::string> environment;  // added to `base`
   std::optional<std::vector<std::string>> base;    // NAME=VALUE it is added to; none: this process's own
   std::string mark;       // unique: names this attempt in the environment of all its processes
+  std::uint64_t tag = 0;  // new_tag(), for all its processes (process_tree.h); 0: none
   int inherited = -1;     // a descriptor the program keeps, under the same number
   int output = -1;        // its standard output and error
   int errors = -1;        // its standard error, where that goes elsewhere

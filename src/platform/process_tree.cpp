@@ -2,15 +2,20 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <random>
 #include <set>
+#include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "platform/kernel_text.h"
@@ -203,6 +208,29 @@ pid_t begin_keeper(pid_t parent, int pid_to) {
   [[maybe_unused]] auto told = ::write(pid_to, &program, sizeof(program));
   if (program < 0) ::_exit(127);
   keep(program);
+}
+
+std::uint64_t new_tag() {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 62, kFewest = std::uint64_t{1} << 40;
+  rlimit own{};
+  if (::getrlimit(RLIMIT_LOCKS, &own) != 0) return 0;
+  const std::uint64_t most = std::min<std::uint64_t>(own.rlim_max, kMost);
+  if (most < kFewest) return 0;
+  std::random_device device;
+  return most / 2 + ((std::uint64_t{device()} << 32) | device()) % (most / 2);
+}
+
+std::vector<pid_t> tagged_processes(std::uint64_t tag) {
+  std::vector<pid_t> out;
+  const auto wanted = std::to_string(tag);
+  for (const auto& [pid, stat] : all_alive()) {
+    const auto limits = read_kernel_text("/proc/" + std::to_string(pid) + "/limits").value_or("");
+    const auto at = limits.find("Max file locks");
+    if (at == std::string::npos) continue;
+    std::istringstream row(limits.substr(at + std::string_view("Max file locks").size()));
+    if (std::string soft, hard; row >> soft >> hard && hard == wanted) out.push_back(pid);
+  }
+  return out;
 }
 
 std::string pid_scope() {

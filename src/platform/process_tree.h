@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,12 @@ void adopt_orphans();
 // Makes this process, just forked by `parent`, a keeper, and returns in the program's process: the keeper's
 // pid. The program's is written to `pid_to`.
 pid_t begin_keeper(pid_t parent, int pid_to);
+
+// A tag is a number that a program and all that comes from it inherit, whatever they do to their session, parents
+// and environment: the limit of file locks (RLIMIT_LOCKS), which the kernel keeps and has not used since 2.4. Only
+// who lowers it on purpose loses it. 0: there is no room for one below our own.
+std::uint64_t new_tag();
+std::vector<pid_t> tagged_processes(std::uint64_t tag);
 
 // This boot and this namespace of process numbers: elsewhere the same number is somebody else's.
 std::string pid_scope();

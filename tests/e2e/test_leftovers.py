@@ -153,6 +153,21 @@ class KilledWithoutCgroups(Killed):
         super().setUp()
 
 
+class KilledKeepersWithoutCgroups(KilledKeepers):
+    hidden = True
+
+    def setUp(self):
+        super().setUp()
+        if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
+            self.skipTest("cgroups cannot be hidden")
+
+    def test_doctor_says_what_it_ended(self):
+        run = self.begin()
+        self.assertTrue(any(map(alive, self.pids)), "somebody has got away")
+        self.assertIn(run, self.run_here("doctor").stdout)
+        self.nothing_left(run)
+
+
 class KilledServer(ServerCase):
     def test_its_next_start_leaves_nothing_of_before(self):
         server = self.serve("--no-port")

@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kKeeperTries = 1000;
+constexpr int kMostPasses = 10;  // somebody may go on making processes that look like its own
 constexpr useconds_t kPause = 2000;
 constexpr std::size_t kMostOfARecord = 1 << 16;
 
@@ -29,6 +30,7 @@ fs::path file_of(const fs::path& run_folder, const std::string& name) {
 
 struct Known {
   std::string scope, mark;
+  std::uint64_t tag = 0;
   pid_t pid = -1, keeper = -1;
   std::int64_t started = 0, keeper_started = 0;
   std::vector<fs::path> cgroups;
@@ -47,6 +49,7 @@ Known known_from(const fs::path& file) {
   try {
     out.scope = json.value("scope", "");
     out.mark = json.value("mark", "");
+    out.tag = json.value("tag", std::uint64_t{0});
     out.pid = json.value("pid", -1);
     out.keeper = json.value("keeper", -1);
     out.started = json.value("started", std::int64_t{0});
@@ -85,6 +88,8 @@ std::vector<pid_t> alive_of(const Known& known) {
   std::set<pid_t> out;
   if (is_that(known.pid, known.started)) out.insert(known.pid);
   for (const pid_t pid : of_its_session(known)) out.insert(pid);
+  for (const pid_t pid : known.tag == 0 ? std::vector<pid_t>{} : platform::tagged_processes(known.tag))
+    if (platform::start_time_of(pid) >= known.keeper_started) out.insert(pid);
   for (const pid_t pid : known.mark.empty() ? std::vector<pid_t>{} : platform::marked_processes(known.mark))
     out.insert(pid);
   return {out.begin(), out.end()};
@@ -102,12 +107,12 @@ Reaped reap_one(const fs::path& file) {
     out.alive.insert(out.alive.end(), left.begin(), left.end());
     ++out.cgroups;
   }
-  for (auto left = alive_of(known); !left.empty(); left = alive_of(known)) {
+  auto left = alive_of(known);
+  for (int pass = 0; !left.empty() && pass < kMostPasses; ++pass, left = alive_of(known)) {
     ended.insert(left.begin(), left.end());
-    if (platform::end_all(left)) continue;
-    out.alive.insert(out.alive.end(), left.begin(), left.end());
-    break;
+    if (!platform::end_all(left)) break;
   }
+  out.alive.insert(out.alive.end(), left.begin(), left.end());
   out.processes = ended.size() - std::min(ended.size(), out.alive.size());
   std::error_code ignored;  // it is read again, and found to be over, another time
   if (out.alive.empty()) fs::remove(file, ignored);
@@ -117,11 +122,12 @@ Reaped reap_one(const fs::path& file) {
 }  // namespace
 
 void remember_process(const fs::path& run_folder, const std::string& name, const std::string& mark,
-                      const std::vector<fs::path>& cgroups, const platform::Child& child) {
+                      std::uint64_t tag, const std::vector<fs::path>& cgroups, const platform::Child& child) {
   auto folders = nlohmann::json::array();
   for (const auto& folder : cgroups) folders.push_back(folder.string());
   const nlohmann::json json{{"scope", platform::pid_scope()},
                             {"mark", mark},
+                            {"tag", tag},
                             {"pid", child.pid},
                             {"started", child.started},
                             {"keeper", child.keeper},

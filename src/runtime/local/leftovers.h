@@ -2,11 +2,12 @@
 // crash (resume, rm, doctor, the next start of anything) finds it there and ends it.
 //
 // One file an attempt's process, processes/MARK.json: process numbers with start times, the session they began,
-// their cgroups. A number that is somebody else's by now (another start time, another boot) is left alone.
+// the tag they all have (platform/process_tree.h), their cgroups. A number that is somebody else's by now (another start time, another boot) is left alone.
 // Whoever reaps holds the run's lock.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -17,7 +18,7 @@ namespace tandem::local {
 
 // Before its cgroups are made, then again with its process, before the program begins.
 void remember_process(const std::filesystem::path& run_folder, const std::string& name, const std::string& mark,
-                      const std::vector<std::filesystem::path>& cgroups, const platform::Child&);
+                      std::uint64_t tag, const std::vector<std::filesystem::path>& cgroups, const platform::Child&);
 void forget_process(const std::filesystem::path& run_folder, const std::string& name);
 
 struct Reaped {

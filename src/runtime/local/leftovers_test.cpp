@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "platform/process_tree.h"
@@ -37,7 +38,7 @@ class Leftovers : public testing::Test {
 
 TEST_F(Leftovers, AreEndedByNumberAndStartTime) {
   auto child = sleeper();
-  remember_process(folder_.path(), "x", "", {}, child);
+  remember_process(folder_.path(), "x", "", 0, {}, child);
   EXPECT_TRUE(has_leftovers(folder_.path()));
   const auto reaped = reap_leftovers(folder_.path());
   EXPECT_EQ(reaped.processes, 1U);
@@ -52,7 +53,7 @@ TEST_F(Leftovers, ANumberThatIsSomebodyElsesByNowIsLeftAlone) {
   auto was = platform::Child{};
   was.pid = was.keeper = other.pid;
   was.started = was.keeper_started = platform::start_time_of(other.pid) - 1;
-  remember_process(folder_.path(), "x", "", {}, was);
+  remember_process(folder_.path(), "x", "", 0, {}, was);
   EXPECT_FALSE(reap_leftovers(folder_.path()).any());
   EXPECT_NE(platform::start_time_of(other.pid), 0);
   EXPECT_FALSE(has_leftovers(folder_.path())) << "nothing of it is left, so nobody need look again";
@@ -75,12 +76,39 @@ TEST_F(Leftovers, OfASessionAreEndedThoughItsLeaderIsGone) {
   ASSERT_EQ(::read(ends[0], &left, sizeof(left)), static_cast<ssize_t>(sizeof(left)));
   ::close(ends[0]), ::close(ends[1]);
   gone.keeper_started = platform::start_time_of(gone.keeper);
-  remember_process(folder_.path(), "x", "", {}, gone);
+  remember_process(folder_.path(), "x", "", 0, {}, gone);
   ::kill(gone.keeper, SIGKILL);
   ::waitpid(gone.keeper, nullptr, 0);
   ASSERT_NE(platform::start_time_of(left), 0);
   EXPECT_EQ(reap_leftovers(folder_.path()).processes, 1U);
   EXPECT_EQ(platform::start_time_of(left), 0);
+}
+
+// Its keeper and Tandem were killed together, and it has left session, group, parent and environment.
+TEST_F(Leftovers, OfATagAreEndedThoughTheyLeftTheirSession) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  platform::Launch program;
+  program.arguments = {"/bin/sh", "-c", "env -i setsid setsid sh -c 'echo $$; exec sleep 1000' & sleep 1000"};
+  program.tag = platform::new_tag();
+  program.output = ends[1];
+  auto gone = platform::launch(program);
+  ASSERT_EQ(platform::open_gate(gone), 0);
+  char text[32] = {};
+  ASSERT_GT(::read(ends[0], text, sizeof(text) - 1), 0);
+  ::close(ends[0]), ::close(ends[1]);
+  const pid_t away = std::atoi(text);
+  auto other = sleeper();
+  ASSERT_GT(away, 1);
+  remember_process(folder_.path(), "x", "", program.tag, {}, gone);
+  ::kill(gone.pid, SIGKILL);
+  platform::reap(gone);
+  ASSERT_NE(platform::start_time_of(away), 0);
+  EXPECT_GE(reap_leftovers(folder_.path()).processes, 1U);
+  EXPECT_EQ(platform::start_time_of(away), 0);
+  EXPECT_NE(platform::start_time_of(other.pid), 0);
+  EXPECT_NE(program.tag, platform::new_tag());
+  reap(other);
 }
 
 TEST_F(Leftovers, AHalfWrittenOrForeignFileHarmsNobody) {

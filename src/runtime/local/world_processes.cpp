@@ -142,7 +142,8 @@ void LocalWorld::launch_rank(Attempted& a, std::size_t rank, platform::Launch la
   RankProcess& process = a.ranks[rank];
   const auto name = cgroup_name(a.task, a.number, rank);
   const auto cgroups = options_.cgroups.folders_of(name);
-  remember_process(options_.folder, name, launch.mark, cgroups, process.child);
+  launch.tag = platform::new_tag();
+  remember_process(options_.folder, name, launch.mark, launch.tag, cgroups, process.child);
   if (options_.cgroups.any()) process.cgroup.emplace(options_.cgroups, name);
   launch.environment["TANDEM_NODE"] = described(process).name;
   for (const auto& [variable, value] : options_.environment)
@@ -150,7 +151,7 @@ void LocalWorld::launch_rank(Attempted& a, std::size_t rank, platform::Launch la
   launch.cpus = process.cpus;
   launch.kept = true;
   process.child = platform::launch(launch);
-  remember_process(options_.folder, name, launch.mark, cgroups, process.child);
+  remember_process(options_.folder, name, launch.mark, launch.tag, cgroups, process.child);
   if (process.cgroup) {
     process.cgroup->set_processes(most_processes);
     process.cgroup->add(process.child.pid);

@@ -60,6 +60,13 @@ constexpr std::array kMigrations{
        CREATE INDEX archived_by_name ON archived(run, name, job);)",
     // Of the entry, its run and its number (journal.cpp); none: it was written before there were any.
     "ALTER TABLE journal ADD COLUMN checksum INTEGER",
+    // What people say of runs (labels.cpp), and what a list says of them: a cache as of the run's `changed`.
+    R"(CREATE TABLE tag(
+         run INTEGER NOT NULL REFERENCES run(number) ON DELETE CASCADE, tag TEXT NOT NULL, PRIMARY KEY(run, tag));
+       CREATE TABLE note(run INTEGER PRIMARY KEY REFERENCES run(number) ON DELETE CASCADE, note TEXT NOT NULL);
+       CREATE TABLE summary(
+         run INTEGER PRIMARY KEY REFERENCES run(number) ON DELETE CASCADE, changed REAL NOT NULL,
+         body TEXT NOT NULL);)",
 };
 
 [[noreturn]] void cannot_be_made(const fs::path& folder, int error) {

@@ -314,7 +314,9 @@ TEST_F(StoreTest, EntriesFromBeforeChecksumsAreReadAndCounted) {
     id = store.create_run("train", "a", "{}", Seconds{1}).id;
     store.journal(id)->append(some_entries());
   }
-  Database(file()).execute("ALTER TABLE journal DROP COLUMN checksum; PRAGMA user_version=4");
+  Database(file()).execute(
+      "DROP TABLE tag; DROP TABLE note; DROP TABLE summary;"
+      "ALTER TABLE journal DROP COLUMN checksum; PRAGMA user_version=4");
   auto store = open();
   EXPECT_EQ(all_of(*store.journal(id)), some_entries());
   EXPECT_EQ(store.without_checksum(id), 3);
@@ -514,7 +516,8 @@ TEST_F(StoreTest, AStoreOfTheFirstVersionIsBroughtUpToDate) {
   {
     Database database(file());
     database.execute(
-        "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
+        "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted;"
+        "DROP TABLE tag; DROP TABLE note; DROP TABLE summary");
     database.execute("DROP TABLE knowledge; ALTER TABLE journal DROP COLUMN checksum");
     database.execute("PRAGMA user_version=1");
   }
@@ -533,7 +536,8 @@ TEST_F(StoreTest, AStoreOfTheSecondVersionLearnsToKeepPastRuns) {
   {
     Database database(file());
     database.execute(
-        "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted");
+        "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted;"
+        "DROP TABLE tag; DROP TABLE note; DROP TABLE summary");
     database.execute("ALTER TABLE journal DROP COLUMN checksum; PRAGMA user_version=2");
   }
   auto store = open();

@@ -67,6 +67,8 @@ void add_report(CLI::App&, Action&);
 void add_logs(CLI::App&, Action&);
 void add_stop(CLI::App&, Action&);
 void add_rm(CLI::App&, Action&);
+void add_compare(CLI::App&, Action&);
+void add_label(CLI::App&, Action&);
 void add_predict(CLI::App&, Action&);
 void add_infer(CLI::App&, Action&);
 void add_data(CLI::App&, Action&);

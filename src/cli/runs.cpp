@@ -1,122 +1,74 @@
-// tandem runs, tandem show RUN, tandem rm RUN
-#include <fmt/chrono.h>
+// tandem runs, tandem rm RUN...
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <ctime>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "app/job_json.h"
-#include "app/job_view.h"
-#include "app/results.h"
+#include "app/run_list.h"
+#include "app/runs.h"
 #include "base/counted.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/printing.h"
-#include "cli/server_client.h"
-#include "cli/session.h"
-#include "control/loop.h"
-#include "event/codec.h"
-#include "report/result_table.h"
-#include "runtime/local/leftovers.h"
-#include "server/daemon.h"
+#include "report/run_tables.h"
 
 namespace tandem::cli {
-namespace fs = std::filesystem;
 using nlohmann::json;
 namespace {
 
-std::string when(Seconds at) {
-  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(at.value)));
+struct RunsOptions {
+  std::string older;
+  std::vector<std::string> runs;
+  RunFilter filter;
+  std::size_t last = 20;
+  StoreOption store;
+  JsonOption json;
+  bool quiet = false, all = false, yes = false;
+};
+
+void add_filter(CLI::App& command, RunsOptions& options) {
+  command.add_option("--state", options.filter.state, "those that are running, finished, stopped, failed, ...");
+  command.add_option("--name", options.filter.name, "those of this name");
+  command.add_option("--kind", options.filter.kind, "those of this kind: train, tune, ...");
+  command.add_option("--tag", options.filter.tag, "those with this tag (tandem label)");
+  command.add_option("--older", options.older, "those begun at least so long ago: 30d, 12h")->type_name("TIME");
 }
 
-int list_runs(store::Store& store, const JsonOption& target, bool quiet) {
-  auto runs = store.runs();
+std::vector<ListedRun> filtered(store::Store& store, RunsOptions options) {
+  if (!options.older.empty()) {
+    options.filter.older = parse_seconds(options.older);
+    if (!options.filter.older)
+      throw UserError("--older must be a time such as 30d or 12h, not '" + printable_line(options.older, 60) + "'");
+  }
+  return find_runs(store, options.filter, Seconds{static_cast<double>(std::time(nullptr))});
+}
+
+int list_runs(store::Store& store, const RunsOptions& options) {
+  auto runs = filtered(store, options);
+  const auto found = runs.size();
+  const bool cut = !options.all && !options.quiet && !options.json.wanted() && found > options.last;
+  if (cut) runs.resize(options.last);
   auto rows = json::array();
-  std::string table;
-  for (auto& run : runs) {
-    run = with_real_state(store, run);
-    rows.push_back({{"id", run.id},
-                    {"kind", run.kind},
-                    {"name", run.name},
-                    {"state", run.state},
-                    {"reason", run.reason},
-                    {"created", run.created.value},
-                    {"changed", run.changed.value},
-                    {"folder", store.run_folder(run.id).string()}});
-    table += quiet ? run.id + "\n"
-                   : fmt::format("{:<21} {:<12} {:<24} {:<12} {}\n", run.id, run.kind,
-                                 printable_line(run.name, 200), run.state, when(run.created));
+  for (const auto& listed : runs)
+    rows.push_back(options.quiet ? json{{"id", listed.run.id}} : listed_json(store, listed));
+  options.json.write({{"runs", rows}});
+  if (options.json.alone()) return kDone;
+  if (options.quiet) {
+    for (const auto& listed : runs) std::cout << listed.run.id << "\n";
+  } else if (runs.empty()) {
+    std::cout << (options.filter.any() || !options.older.empty()
+                      ? "No such runs in " + store.folder().string() + ".\n"
+                      : "No runs in " + store.folder().string() +
+                            " yet; `tandem train examples/lenet-digits.yaml` makes one.\n");
+  } else {
+    std::cout << runs_table(rows);
+    if (cut) std::cout << "... and " << counted(found - runs.size(), "older run") << ": --all\n";
   }
-  target.write({{"runs", rows}});
-  if (target.alone()) return kDone;
-  if (!quiet && runs.empty())
-    std::cout << "No runs in " << store.folder().string()
-              << " yet; `tandem train examples/lenet-digits.yaml` makes one.\n";
-  else if (!quiet)
-    std::cout << fmt::format("{:<21} {:<12} {:<24} {:<12} {}\n", "RUN", "KIND", "NAME", "STATE", "STARTED");
-  std::cout << table;
   return kDone;
-}
-
-// One JSON object a line: an event with the decisions it led to.
-void print_journal(store::Store& store, const store::RunInfo& run) {
-  store.journal(run.id)->replay([](control::Entry&& entry) {
-    auto decisions = json::array();
-    for (const auto& decision : entry.decisions) decisions.push_back(to_json(decision));
-    const json line{{"number", entry.number}, {"event", to_json(entry.event)}, {"decisions", decisions}};
-    std::cout << line.dump(-1, ' ', false, json::error_handler_t::replace) << "\n";
-  });
-}
-
-int verify(store::Store& store, const store::RunInfo& run) {
-  auto journal = store.journal(run.id);
-  std::int64_t entries = 0;
-  journal->replay([&](control::Entry&&) { ++entries; });
-  if (const auto different = control::first_difference(policies_of(run), *journal)) {
-    std::cout << fmt::format("run {}: entry {} of {}: the policies of this binary decide differently\n",
-                             run.id, *different, entries);
-    return kAnswerIsNo;
-  }
-  std::cout << fmt::format("run {}: {} entries replayed, every decision the same\n", run.id, entries);
-  if (const auto old = store.without_checksum(run.id))
-    std::cout << fmt::format("{} of them have no checksum: an earlier Tandem wrote them\n", old);
-  return kDone;
-}
-
-// The jobs of a server, as its journal tells them: also when it is not running.
-int show_server(store::Store& store, const store::RunInfo& run, const JsonOption& target) {
-  const View view = replayed(store, run);
-  auto jobs = json::array();
-  std::vector<std::vector<std::string>> rows{{"JOB", "NAME", "STATE", "NODE", "ATTEMPTS", "RAN", ""}};
-  for (const auto& job : view.jobs) {
-    jobs.push_back(app::job_json(view, job));
-    const auto& row = jobs.back();
-    const bool ran = row["started"].is_number() && row["ended"].is_number();
-    rows.push_back({std::to_string(job.id), job.base().name, word(row["state"]), word(row["node"]),
-                    std::to_string(row["attempts"].get<int>()),
-                    ran ? text(Seconds{row["ended"].get<double>() - row["started"].get<double>()}) : "-",
-                    job.reason});
-  }
-  const auto spec = parse_json(run.spec);
-  target.write({{"run", run.id}, {"name", run.name}, {"state", run.state}, {"server", spec}, {"jobs", jobs}});
-  if (target.alone()) return kDone;
-  std::cout << fmt::format("Server '{}' is {}: world {}, policy {}, {} (run {})\n", run.name, run.state,
-                           spec.value("world", "?"), spec.value("policy", "?"),
-                           counted(view.jobs.size(), "job"), run.id)
-            << columns(rows);
-  return kDone;
-}
-
-std::uintmax_t size_of(const fs::path& folder) {
-  std::uintmax_t sum = 0;
-  for (const auto& entry :
-       fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied))
-    if (entry.is_regular_file()) sum += entry.file_size();
-  return sum;
 }
 
 bool confirmed(const std::string& question) {
@@ -127,46 +79,47 @@ bool confirmed(const std::string& question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-int remove_run(store::Store& store, const store::RunInfo& run, bool yes, const JsonOption& target) {
-  const auto folder = store.run_folder(run.id);
-  std::optional<store::RunLock> lock;
-  if (fs::exists(folder)) {
-    lock = store::RunLock::take(folder);
-    if (!lock) throw UserError("run " + run.id + " is at work; `tandem stop " + run.id + "` first");
+// Named one by one, or all that a filter finds; none twice.
+std::vector<store::RunInfo> runs_to_remove(store::Store& store, const RunsOptions& options) {
+  const bool by_filter = options.filter.any() || !options.older.empty();
+  if (options.runs.empty() == !by_filter)
+    throw UserError("say which: RUNs, or one or more of --state, --name, --kind, --tag, --older");
+  std::vector<store::RunInfo> out;
+  if (by_filter)
+    for (auto& listed : filtered(store, options)) out.push_back(std::move(listed.run));
+  for (const auto& written : options.runs) {
+    auto run = with_real_state(store, store.find(written));
+    const bool twice = std::any_of(out.begin(), out.end(), [&](const auto& other) { return other.id == run.id; });
+    if (!twice) out.push_back(std::move(run));
   }
-  const auto bytes = fs::exists(folder) ? size_of(folder) : 0;
-  if (!yes && !confirmed(fmt::format("Remove run {} ({}, {}) and its files ({})?", run.id, run.name,
-                                     run.state, text_bytes(static_cast<Bytes>(bytes))))) {
-    std::cerr << "Kept.\n";
-    target.write({{"run", run.id}, {"removed", false}});
-    return kDone;
-  }
-  const auto reaped = local::reap_leftovers(folder);
-  if (!reaped.alive.empty())
-    throw SystemError(fmt::format("run {} is kept: {} of its processes are alive and cannot be ended ({})",
-                                  run.id, reaped.alive.size(), fmt::join(reaped.alive, " ")));
-  store.remove(run.id);
-  target.write({{"run", run.id},
-                {"removed", true},
-                {"ended", {{"processes", reaped.processes}, {"cgroups", reaped.cgroups}}}});
-  if (target.alone()) return kDone;
-  std::cout << "Removed " << run.id << (reaped.any() ? "; ended what it left: " + text(reaped) : "") << ".\n";
-  return kDone;
+  return out;
 }
 
-struct RunsOptions {
-  std::string run;
-  StoreOption store;
-  JsonOption json;
-  bool quiet = false, journal = false, verify = false, yes = false;
-};
-
-int show_job(const JobRun& job, const RunsOptions& options) {
-  if (options.verify || options.journal)
-    throw UserError("a server's jobs share its journal: ask for the journal of the server's run");
-  options.json.write(result_json(job.run, job.view, job.folders));
-  if (!options.json.alone())
-    print_table([&](bool colour) { return result_table(job.run, job.view, job.folders, true, colour); });
+int remove_runs(store::Store& store, const RunsOptions& options) {
+  const auto runs = runs_to_remove(store, options);
+  std::uintmax_t bytes = 0;
+  std::string list;
+  for (const auto& run : runs) {
+    if (store::RunLock::owner(store.run_folder(run.id)))  // before any of them is gone
+      throw UserError("run " + run.id + " is at work; `tandem stop " + run.id + "` first; nothing was removed");
+    bytes += bytes_of(store, run);
+    list += fmt::format("  {}  {}  {}\n", run.id, printable_line(run.name, 60), run.state);
+  }
+  if (runs.empty()) std::cerr << "No such runs.\n";
+  auto removed = json::array();
+  if (!runs.empty() && !options.yes &&
+      !confirmed(fmt::format("{}Remove {} and {} files ({})?", list,
+                             runs.size() == 1 ? "this run" : fmt::format("these {} runs", runs.size()),
+                             runs.size() == 1 ? "its" : "their", text_bytes(static_cast<Bytes>(bytes))))) {
+    std::cerr << "Kept.\n";
+    for (const auto& run : runs) removed.push_back({{"run", run.id}, {"removed", false}});
+  } else {
+    for (const auto& run : runs) {
+      removed.push_back(remove_run(store, run));
+      if (!options.json.alone()) std::cout << removed_text(removed.back());
+    }
+  }
+  options.json.write(removed.size() == 1 ? removed.front() : json{{"runs", removed}});
   return kDone;
 }
 
@@ -175,60 +128,39 @@ int show_job(const JobRun& job, const RunsOptions& options) {
 void add_runs(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunsOptions>();
   CLI::App* command =
-      add_command(app, "runs", "List the runs, newest first", "  tandem runs\n  tandem runs --json -");
+      add_command(app, "runs", "List the runs, newest first: what each reached, its time and energy",
+                  "  tandem runs\n  tandem runs --state failed --older 7d\n"
+                  "  tandem runs --tag paper --json - | jq '.runs[].score'\n\n"
+                  "States: running; finished; stopped (a person or a limit ended it; `tandem resume`);\n"
+                  "interrupted (its Tandem is gone; `tandem resume`); failed.");
   options->store.add_to(*command);
   options->json.add_to(*command);
+  add_filter(*command, *options);
   command->add_flag("-q,--quiet", options->quiet, "only the ids, for scripts and completion");
+  command->add_option("--last", options->last, "how many are listed")->capture_default_str();
+  command->add_flag("-a,--all", options->all, "however many there are; so with -q and --json");
   command->callback([options, &action] {
     action = [options] {
       auto store = options->store.open();
-      return list_runs(store, options->json, options->quiet);
-    };
-  });
-}
-
-void add_show(CLI::App& app, Action& action) {
-  auto options = std::make_shared<RunsOptions>();
-  CLI::App* command =
-      add_command(app, "show", "Show what a run did: metrics, time and energy by epoch",
-                  "  tandem show last\n  tandem show last --json - | jq .metrics\n"
-                  "  tandem show main/12             job 12 of the server 'main'\n"
-                  "  tandem show last --journal      every event and decision, one JSON line each\n"
-                  "  tandem show last --verify       replay it: does this binary decide the same?");
-  command->add_option("RUN", options->run, "id, its beginning, a name, 'last', or SERVER/JOB")->required();
-  options->store.add_to(*command);
-  options->json.add_to(*command);
-  command->add_flag("--journal", options->journal, "print the journal, one JSON object a line");
-  command->add_flag("--verify", options->verify, "replay the journal's events and compare the decisions");
-  command->callback([options, &action] {
-    action = [options]() -> int {
-      auto store = options->store.open();
-      if (options->run.find('/') != std::string::npos)
-        return show_job(find_job_run(store, options->run), *options);
-      const auto run = with_real_state(store, store.find(options->run));
-      if (options->verify) return verify(store, run);
-      if (options->journal) {
-        print_journal(store, run);
-        return kDone;
-      }
-      if (is_server(run)) return show_server(store, run, options->json);
-      return show_job(whole_run(run, replayed(store, run), store.run_folder(run.id)), *options);
+      return list_runs(store, *options);
     };
   });
 }
 
 void add_rm(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunsOptions>();
-  CLI::App* command = add_command(app, "rm", "Remove a run with its files, asking first",
-                                  "  tandem rm 20261115-043000-7f3a\n  tandem rm last --yes");
-  command->add_option("RUN", options->run, "id, its beginning, a name, or 'last'")->required();
+  CLI::App* command = add_command(app, "rm", "Remove runs with their files, asking first",
+                                  "  tandem rm 20261115-043000-7f3a\n  tandem rm last --yes\n"
+                                  "  tandem rm --state failed --older 30d");
+  command->add_option("RUN", options->runs, "ids, their beginnings, names, or 'last'");
+  add_filter(*command, *options);
   options->store.add_to(*command);
   options->json.add_to(*command);
   command->add_flag("-y,--yes", options->yes, "do not ask");
   command->callback([options, &action] {
     action = [options] {
       auto store = options->store.open();
-      return remove_run(store, with_real_state(store, store.find(options->run)), options->yes, options->json);
+      return remove_runs(store, *options);
     };
   });
 }

@@ -25,6 +25,7 @@ struct TrainOptions {
   DataOption data;
   SessionOptions session;
   std::optional<std::int64_t> seed;
+  std::string name;
   AdviceOptions advice;  // of `train` alone
 
   void add_to(CLI::App& command) {
@@ -73,6 +74,7 @@ int train(const TrainOptions& options) {
   if (!advised) {
     auto job = spec::load_train(options.what, catalogue());
     if (options.seed) job.seed = *options.seed;
+    if (!options.name.empty()) job.name = spec::checked_name(options.name);
     return run_new(store, job, options.json, session);
   }
   const auto spec = load_advised(options.what, catalogue());
@@ -87,6 +89,7 @@ int train(const TrainOptions& options) {
             << fmt::format("{:.1f} % to meet {}\n", 100 * prediction.p_meet, text(prediction.slo));
   auto job = chosen_job(spec.choices.base, answer.advice.choice.setting);
   if (options.seed) job.seed = *options.seed;
+  if (!options.name.empty()) job.name = spec::checked_name(options.name);
   session.made = [&](const store::RunInfo& run) { keep_prediction(store, run.id, prediction); };
   session.then = [&](const store::RunInfo& run, const View& view) { compare(store, run, view); };
   return run_new(store, job, options.json, session);
@@ -106,6 +109,7 @@ void add_train(CLI::App& app, Action& action) {
   options->add_to(*command);
   command->add_option("--seed", options->seed, "seed of everything random (wins over the spec's)")
       ->type_name("N");
+  command->add_option("--name", options->name, "of the run (wins over the spec's)");
   add_advice_options(*command, options->advice);
   command->callback([options, &action] { action = [options] { return train(*options); }; });
 }

@@ -23,7 +23,7 @@ struct TuneOptions {
   DataOption data;
   SessionOptions session;
   std::optional<std::int64_t> seed, trials;
-  std::string mode = "pipelined", similarity = "nearest";
+  std::string name, mode = "pipelined", similarity = "nearest";
   std::optional<int> cores;
   bool warm = false, recurring = false;
   std::int64_t repetitions = 2;
@@ -40,6 +40,7 @@ spec::TuneJob tune_job_from(const TuneOptions& options, const std::string& file)
   auto job = spec::load_tune(file, catalogue());
   if (options.seed) job.search.seed = job.base.seed = *options.seed;
   if (options.trials) job.search.trials = *options.trials;
+  if (!options.name.empty()) job.base.name = spec::checked_name(options.name);
   job.mode = *spec::mode_from(options.mode);
   if (options.cores && job.mode != spec::Mode::hyper)
     throw UserError(
@@ -76,7 +77,7 @@ void add_tune(CLI::App& app, Action& action) {
       "  tandem tune --warm a.yaml b.yaml       measure beforehand, for later jobs\n"
       "  tandem tune nightly.yaml --recurring   batch size and power limit from earlier nights\n\nA spec:\n" +
           spec::example_tune() + "\nIts keys:\n" + spec::describe_tune() + "\nAlgorithms:\n" +
-          algorithms_text());
+          algorithms_text() + "\nStates of trials: " + tune::trial_states() + ".\n");
   command->add_option("SPEC", options->specs, "YAML files with kind: tune, one run each")->required();
   options->store.add_to(*command);
   options->json.add_to(*command);
@@ -92,6 +93,7 @@ void add_tune(CLI::App& app, Action& action) {
       ->type_name("N");
   command->add_option("--trials", options->trials, "configurations to start (wins over search.trials)")
       ->type_name("N");
+  command->add_option("--name", options->name, "of the run (wins over the spec's)");
   std::vector<std::string> similarities;
   for (const auto& entry : tune::similarities()) similarities.push_back(entry.name);
   command->add_option("--similarity", options->similarity, "how work of earlier jobs is recognised")

@@ -191,7 +191,7 @@ class LiveTuneProgress final : public control::Observer {
                                                 tune::price_of_time(view, view.jobs.front())))
         score = fmt::format("{:.4f}", values->front());
     return fmt::format("{:>5}  {:<9}  {:>2} of {:<3} {:<9} {:>5}  {:<8}  {}", task.id,
-                       task.released && !task.alive ? "stopped" : name(task.state), task.reported(),
+                       task.released && !task.alive ? "pruned" : name(task.state), task.reported(),
                        task.trial->until, score, task.cores_held > 0 ? std::to_string(task.cores_held) : "-",
                        task.energy_source.empty() ? "-" : text(task.joules()),
                        point_text(tune::searched_part(job, view, task.trial->point)));

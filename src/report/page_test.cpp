@@ -110,7 +110,7 @@ TEST(ReportPage, SaysWhatTheRunCameTo) {
   EXPECT_EQ(count(page, "<tr class=\"chosen\"><td class=\"n\" data-v=\"" + std::to_string(best.task) + "\">"),
             1);
   EXPECT_EQ(
-      count(page, "<td>stopped</td>") + count(page, "<td>finished</td>") + count(page, "<td>failed</td>"),
+      count(page, "<td>pruned</td>") + count(page, "<td>finished</td>") + count(page, "<td>failed</td>"),
       18);
 }
 

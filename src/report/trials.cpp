@@ -81,7 +81,7 @@ std::string trials_section(const Tuned& run) {
                  table(headings, rows, run.found.best ? std::optional<std::size_t>(0) : std::nullopt) +
                      "<p class=\"sub\">A click on a heading sorts. Results are those of each trial's best "
                      "epoch; training time is without start-up. " +
-                     escape(energy) + "</p>\n");
+                     escape(energy) + "</p>\n<p class=\"sub\">States: " + escape(tune::trial_states()) + ".</p>\n");
 }
 
 std::string failures_section(const std::vector<const TaskView*>& failed) {

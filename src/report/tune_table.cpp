@@ -176,7 +176,10 @@ std::string tune_table(const store::RunInfo& run, const View& view, const app::T
                                   found.probed_epochs, found.probed_epochs == 1 ? "" : "s",
                                   found.reused_profiles, found.reused_profiles == 1 ? "" : "es"));
   }
-  if (const auto model = model_file(folder, view)) out += tune_row("model", model->string());
+  if (const auto model = model_file(folder, view))
+    out += tune_row("model", model->string());
+  else if (found.best)
+    out += tune_row("best trial", folder.of(found.trials[*found.best].task).string());
   out += tune_row("run", run.id);
   if (details) out += tune_row("folder", folder.run.string());
   out += front_rows(found, job) + configuration_rows(found, job);

@@ -2,7 +2,11 @@
 
 #include <array>
 
+#include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "spec/checks.h"
+#include "spec/into.h"
 #include "spec/journalled.h"
 
 namespace tandem::spec {
@@ -21,6 +25,11 @@ const std::string& kind_of(const Job& job) {
   static const std::array<std::string, 3> kNames{"train", "tune", "characterize"};
   const auto* custom = std::get_if<CustomJob>(&job);
   return custom != nullptr ? custom->kind : kNames[job.index()];
+}
+
+std::string checked_name(const std::string& name) {
+  if (name.size() <= kLongestName && !name.empty() && file_name_as_name(name) == name) return name;
+  throw UserError("'" + printable_line(name, kLongestName) + "' cannot be a name: it needs " + kNameShape);
 }
 
 nlohmann::json to_json(const CustomJob& job) {

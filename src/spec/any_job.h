@@ -39,6 +39,9 @@ inline TrainJob& base_of(Job& job) {
 // Its name in specs, runs and the API: "train", "tune", "characterize", or a custom one's.
 const std::string& kind_of(const Job&);
 
+// As specs may have it; UserError otherwise.
+std::string checked_name(const std::string&);
+
 nlohmann::json to_json(const CustomJob&);
 nlohmann::json to_json(const Job&);
 Job job_from_json(const nlohmann::json&);

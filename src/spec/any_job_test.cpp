@@ -62,6 +62,13 @@ TEST(AnyJob, AnExperimentOfAnOlderTandemWasATuningJob) {
   EXPECT_EQ(to_json(job)["mode"], "experiment") << "an older Tandem reads it too";
 }
 
+TEST(AnyJob, ANameIsWhatSpecsMayHave) {
+  EXPECT_EQ(checked_name("lenet-5_b.2"), "lenet-5_b.2");
+  for (const std::string& bad : {std::string(), std::string("a/b"), std::string("two words"), std::string("-x"),
+                                 std::string("a\x1b"), std::string(65, 'x')})
+    EXPECT_THROW(checked_name(bad), UserError) << bad;
+}
+
 TEST(AnyJob, NonsenseIsASystemError) {
   for (const char* bad : {"null", "[]", "7", "{}", R"({"kind":7})", R"({"kind":"sleep"})",
                           R"({"kind":"sleep","base":7,"body":{}})",

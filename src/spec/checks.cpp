@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <set>
 
 #include "base/text.h"
 
@@ -14,6 +15,25 @@ std::vector<std::string> datasets_of(const Catalogue& catalogue, const std::stri
   for (const auto& dataset : catalogue.datasets)
     if (dataset.kind == kind) out.push_back(dataset.name);
   return out;
+}
+
+bool is_interpreter(const std::string& program) {
+  const auto name = program.substr(program.find_last_of('/') + 1);
+  const std::set<std::string> shells{"bash", "sh", "dash", "zsh", "perl", "ruby", "node", "Rscript", "torchrun"};
+  return name.starts_with("python") || shells.contains(name);
+}
+
+// Of an interpreter's command the script or module: "train" of `python3 -u train.py --lr 1`.
+std::string script_of(const std::vector<std::string>& command) {
+  if (!is_interpreter(command[0])) return command[0];
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    if (command[i] == "-c") break;  // the next is its text
+    if (command[i] == "-m") return i + 1 < command.size() ? command[i + 1] : command[0];
+    if (command[i].empty() || command[i][0] == '-') continue;
+    const auto dot = command[i].find_last_of("./");
+    return dot == std::string::npos || command[i][dot] == '/' ? command[i] : command[i].substr(0, dot);
+  }
+  return command[0];
 }
 
 }  // namespace
@@ -103,8 +123,9 @@ void check_gpus(const Node* node, int gpus, Issues& issues) {
 
 std::string default_name(const Program& program) {
   if (program.built_in()) return program.model + "-" + program.dataset;
-  const std::string name = file_name_as_name(program.command[0]);
-  return name.empty() ? "command" : name;
+  for (const auto& from : {script_of(program.command), program.command[0]})
+    if (auto name = file_name_as_name(from); !name.empty()) return name;
+  return "command";
 }
 
 std::string file_name_as_name(const std::string& path) {

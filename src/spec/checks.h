@@ -31,7 +31,8 @@ void check_place(const Node*, const PlaceSpec&, const Resources& system, Issues&
 void check_gpus(const Node* system, int gpus, Issues&);
 void check_energy(const Node* energy, const EnergySpec&, Issues&);
 
-// "lenet5-digits", or the command's base name with what a name may not hold turned into '-'.
+// "lenet5-digits", or the command's base name, of an interpreter's its script's ("train"), with what a name may
+// not hold turned into '-'.
 std::string default_name(const Program&);
 // The last part of a path, made a name; empty when nothing is left of it.
 std::string file_name_as_name(const std::string& path);

@@ -104,10 +104,19 @@ TEST(Parse, CommandsTakeTheirWordsAsWritten) {
   EXPECT_EQ(job.program.command,
             (std::vector<std::string>{"/usr/bin/python3", "train.py", "--n", "3", "0.10", "true", ""}));
   EXPECT_FALSE(job.program.built_in());
-  EXPECT_EQ(job.name, "python3");
+  EXPECT_EQ(job.name, "train") << "its script, not the interpreter";
   EXPECT_TRUE(job.hyper.empty());
   EXPECT_EQ(good("kind: train\nprogram: {command: ['./my job!']}\n").name, "my-job-");
   EXPECT_EQ(good("kind: train\nprogram: {command: ['..']}\n").name, "command");
+  const auto name_of = [&](const std::string& command) {
+    return good("kind: train\nprogram: {command: " + command + "}\n").name;
+  };
+  EXPECT_EQ(name_of("[python3, -u, src/fit.net.py, --lr, 1]"), "fit.net");
+  EXPECT_EQ(name_of("[python3.11, -m, pkg.fit, x.py]"), "pkg.fit");
+  EXPECT_EQ(name_of("[python3, -c, 'print(1)']"), "python3");
+  EXPECT_EQ(name_of("[bash, ./run.sh]"), "run");
+  EXPECT_EQ(name_of("[python3]"), "python3");
+  EXPECT_EQ(name_of("[./go.sh, train.py]"), "go.sh");
 }
 
 TEST(Parse, APlainCommandHasNoEpochs) {

@@ -72,6 +72,13 @@ constexpr std::array kMigrations{
        ALTER TABLE archived ADD COLUMN owner INTEGER NOT NULL DEFAULT -1;
        UPDATE archived SET owner = coalesce(json_extract(row, '$.owner.user'), -1) WHERE json_valid(row);
        CREATE INDEX archived_by_owner ON archived(run, owner, name, job);)",
+    // What people say of runs (labels.cpp), and what a list says of them: a cache as of the run's `changed`.
+    R"(CREATE TABLE tag(
+         run INTEGER NOT NULL REFERENCES run(number) ON DELETE CASCADE, tag TEXT NOT NULL, PRIMARY KEY(run, tag));
+       CREATE TABLE note(run INTEGER PRIMARY KEY REFERENCES run(number) ON DELETE CASCADE, note TEXT NOT NULL);
+       CREATE TABLE summary(
+         run INTEGER PRIMARY KEY REFERENCES run(number) ON DELETE CASCADE, changed REAL NOT NULL,
+         body TEXT NOT NULL);)",
 };
 
 [[noreturn]] void cannot_be_made(const fs::path& folder, int error) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,11 @@ struct RunInfo {
   std::string state;  // running, finished, stopped, failed: as last journalled
   std::string reason;
   Seconds created, changed;
+};
+
+struct Labels {
+  std::vector<std::string> tags;  // by name
+  std::string note;
 };
 
 // Held while a process works on a run; let go when it ends, however it ends. The file names the owner for
@@ -144,6 +150,14 @@ class Store {
   std::optional<ArchivedJob> archived_job(const std::string& run, std::int64_t job);
   std::optional<std::int64_t> archived_called(const std::string& run, const std::string& name,
                                               const Owners& = {});  // the newest
+  // What people say of runs (labels.cpp).
+  std::map<std::string, Labels> labels();  // by run; those that have some
+  // In one transaction. A note of "" takes it away; none leaves it.
+  void label(const std::string& run, const std::vector<std::string>& add,
+             const std::vector<std::string>& remove, const std::optional<std::string>& note);
+  // What a list says of a run, the writer's own business; none where the run has changed since it was kept.
+  std::optional<std::string> summary(const RunInfo&);
+  void keep_summary(const RunInfo&, const std::string& body);  // nothing where the store may not be written
   std::optional<std::string> fitted(const std::string& name);  // a model that was kept
   void keep_fitted(const std::string& name, const std::string& body);
 

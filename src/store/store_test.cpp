@@ -317,7 +317,8 @@ TEST_F(StoreTest, EntriesFromBeforeChecksumsAreReadAndCounted) {
   Database(file()).execute(
       "ALTER TABLE journal DROP COLUMN checksum; DROP TABLE job_owner; DROP INDEX archived_by_owner; "
       "ALTER TABLE knowledge DROP COLUMN owner; ALTER TABLE past DROP COLUMN owner; "
-      "ALTER TABLE archived DROP COLUMN owner; PRAGMA user_version=4");
+      "ALTER TABLE archived DROP COLUMN owner; "
+      "DROP TABLE tag; DROP TABLE note; DROP TABLE summary; PRAGMA user_version=4");
   auto store = open();
   EXPECT_EQ(all_of(*store.journal(id)), some_entries());
   EXPECT_EQ(store.without_checksum(id), 3);
@@ -518,7 +519,8 @@ TEST_F(StoreTest, AStoreOfTheFirstVersionIsBroughtUpToDate) {
     Database database(file());
     database.execute(
         "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted; "
-        "DROP TABLE job_owner; ALTER TABLE knowledge DROP COLUMN owner");
+        "DROP TABLE job_owner; ALTER TABLE knowledge DROP COLUMN owner; "
+        "DROP TABLE tag; DROP TABLE note; DROP TABLE summary");
     database.execute("DROP TABLE knowledge; ALTER TABLE journal DROP COLUMN checksum");
     database.execute("PRAGMA user_version=1");
   }
@@ -538,7 +540,8 @@ TEST_F(StoreTest, AStoreOfTheSecondVersionLearnsToKeepPastRuns) {
     Database database(file());
     database.execute(
         "DROP TABLE folded; DROP TABLE archived; DROP TABLE past; DROP TABLE prediction; DROP TABLE fitted; "
-        "DROP TABLE job_owner; ALTER TABLE knowledge DROP COLUMN owner");
+        "DROP TABLE job_owner; ALTER TABLE knowledge DROP COLUMN owner; "
+        "DROP TABLE tag; DROP TABLE note; DROP TABLE summary");
     database.execute("ALTER TABLE journal DROP COLUMN checksum; PRAGMA user_version=2");
   }
   auto store = open();

@@ -24,6 +24,11 @@ constexpr double kDoubt = 0.1;
 // what reporting an epoch takes.
 constexpr double kClearly = 0.95, kReporting = 0.005;
 
+// The search wanted no more of it: others do better.
+const char* cut_short(const TaskView& task) {
+  return task.released && !task.epochs.empty() ? "pruned" : "stopped";
+}
+
 std::string trial_state(const TaskView& task, const JobView& job) {
   const bool over = job.state != JobState::running;
   switch (task.state) {
@@ -32,10 +37,10 @@ std::string trial_state(const TaskView& task, const JobView& job) {
     case TaskState::ended:
     case TaskState::stopping:
       if (!task.epochs.empty() && task.trial && task.reported() >= task.trial->epochs) return "finished";
-      return !task.released && !over ? "held" : "stopped";
+      return !task.released && !over ? "held" : cut_short(task);
     case TaskState::waiting:
     case TaskState::held:
-      return over || task.released ? "stopped" : name(task.state);
+      return over || task.released ? cut_short(task) : name(task.state);
     default:
       return name(task.state);
   }
@@ -291,6 +296,12 @@ std::vector<std::vector<ConfigOutcome>> work_outcomes(const View& view, JobId id
 
 Values searched_part(const spec::TuneJob& job, const View& view, Values point) {
   return without(with_one_choice(job, view), std::move(point));
+}
+
+const char* trial_states() {
+  return "finished: it ran all its epochs; pruned: the search ended it early, others do better; stopped: a person "
+         "or a limit ended the job first; failed: its program did; held: it waits for others of its rung; running; "
+         "waiting";
 }
 
 Outcome outcome(const View& view, JobId id) {

@@ -16,7 +16,7 @@ namespace tandem::tune {
 struct TrialOutcome {
   TaskId task = 0;
   Values hyper;             // the point: what was searched
-  std::string state;        // running, waiting, held, stopped, finished, failed
+  std::string state;        // see trial_states()
   std::string reason;       // why it was stopped or failed
   std::int64_t epochs = 0;  // its own
   std::optional<std::int64_t> best_epoch;
@@ -68,6 +68,8 @@ struct Outcome {
 };
 
 Outcome outcome(const View&, JobId);
+// What the states of trials mean, for help and pages.
+const char* trial_states();
 
 // Of a trial's point what was searched: a system parameter with one choice was not.
 Values searched_part(const spec::TuneJob&, const View&, Values point);

@@ -117,6 +117,23 @@ class HouseKeeping(Case):
         self.assertFalse(pathlib.Path(result["folder"]).exists())
         self.assertEqual(self.runs(), [])
 
+    def test_runs_are_labelled_found_again_and_put_side_by_side(self):
+        short, long = (self.json("train", self.speaker_spec(epochs=n))["run"] for n in (2, 4))
+        self.tandem("label", short, "--add", "paper", "--note", "the short one")
+        self.assertEqual([run["id"] for run in self.json("runs", "--tag", "paper")["runs"]], [short])
+        listed = self.tandem("runs").stdout
+        self.assertIn("the short one", listed)
+        self.assertIn("SCORE", listed)
+        self.assertIn("older run: --all", self.tandem("runs", "--last", 1).stdout)
+        rows = self.json("compare", short, long)["runs"]
+        self.assertEqual([row["progress"]["done"] for row in rows], [2, 4])
+        self.assertIn(long, self.tandem("compare", short, long).stdout)
+        self.assertIn("tag", self.tandem("label", short, "--add", "two words", code=2).stderr)
+        self.assertIn("say which", self.tandem("rm", "--yes", code=2).stderr)
+        self.tandem("rm", "--tag", "paper", "--yes")
+        self.assertEqual([run["id"] for run in self.runs()], [long])
+        self.assertEqual(self.tandem("rm", "--state", "failed", "--yes").stdout, "", "nothing is nothing to remove")
+
     def test_a_run_that_is_not_there(self):
         for command in ("show", "logs", "stop", "resume", "rm"):
             self.assertIn("no run", self.tandem(command, "nothing", code=2).stderr)

@@ -156,9 +156,12 @@ std::unique_ptr<measure::TaskSensor> sensor_for(const spec::EnergySpec& energy) 
   return std::make_unique<measure::TaskSensor>(sensing);
 }
 
-void offer_gpus(const WorldSetup& setup, HostedWorld& hosted, local::LocalOptions& options) {
+void offer_gpus(const WorldSetup& setup, HostedWorld& hosted, local::LocalOptions& options,
+                std::shared_ptr<platform::Nvml> opened) {
   if (!setup.here.gpus) return;
-  hosted.gpus = local::MachineGpus::open({.guardian = setup.guardian, .log = setup.folder / "guardian.log"});
+  hosted.gpus = local::MachineGpus::open({.guardian = setup.guardian,
+                                          .log = setup.folder / "guardian.log",
+                                          .opened = std::move(opened)});
   if (!hosted.gpus) return;
   if (setup.here.asked)
     hosted.gpus->offer(options, *setup.here.asked);
@@ -179,13 +182,15 @@ HostedWorld local_world(const WorldSetup& setup) {
     options.environment["PATH"] = (path && *path ? std::string(path) + ":" : "") + setup.programs.string();
   }
   HostedWorld out;
+  std::shared_ptr<platform::Nvml> nvml;
   if (setup.here.sensor) {
     auto sensor = sensor_for(setup.here.energy);
     if (setup.here.asked) options.traits.busy = sensor->most_power(setup.here.asked->gpus);
     options.sensor = sensor.get();
+    nvml = sensor->nvml();
     out.sensor = std::move(sensor);
   }
-  offer_gpus(setup, out, options);
+  offer_gpus(setup, out, options, std::move(nvml));
   if (!setup.nodes.empty())
     options.nodes = local_nodes(spec::load_cluster(setup.nodes), options.topology, options.topology.memory,
                                 options.gpus.size());

@@ -1,8 +1,11 @@
 #include "app/worlds.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include "base/complaint_for_test.h"
+#include "platform/temporary.h"
 #include "spec/parse_sim.h"
 
 namespace tandem::app {
@@ -62,6 +65,26 @@ TEST(Worlds, WhatThisMachineCannotPlayIsRefused) {
   EXPECT_NE(complaint([] { local_nodes(two_kinds(), machine(2), kGiB, 2); }).find("memory"),
             std::string::npos);
   EXPECT_NE(complaint([] { make_world({.world = "lokal"}); }).find("local"), std::string::npos);
+}
+
+// Opening it asks every GPU for all it can do: who measures and who hands out share one.
+TEST(Worlds, NvmlIsOpenedOncePerWorld) {
+  const platform::TemporaryFolder folder;
+  ::setenv("TANDEM_NVML", FAKE_NVML, 1);
+  ::setenv("FAKE_NVML_STATE", (folder.path() / "gpus").c_str(), 1);
+  void* recording = ::dlopen(FAKE_NVML, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_TRUE(recording);
+  const auto users = reinterpret_cast<int (*)()>(::dlsym(recording, "fake_nvml_users"));
+  ASSERT_TRUE(users);
+  {
+    const auto hosted = make_world({.run = "one", .folder = folder.path(), .here = {.asked = spec::SystemSpace{}}});
+    ASSERT_TRUE(hosted.gpus);
+    EXPECT_EQ(users(), 1);
+  }
+  EXPECT_EQ(users(), 0);
+  ::dlclose(recording);
+  ::unsetenv("TANDEM_NVML");
+  ::unsetenv("FAKE_NVML_STATE");
 }
 
 }  // namespace

@@ -10,32 +10,46 @@ namespace {
 
 // The counters of recent cards are renewed about ten times a second: a shorter interval says little of power.
 constexpr Seconds kShortestForPower{0.5};
+// Between looks at a GPU that no task is on: less than what samples of power may be apart.
+constexpr Seconds kUnusedEvery{3};
 
 }  // namespace
 
-GpuEnergy::GpuEnergy(std::shared_ptr<platform::Nvml> nvml, const Clock& clock) : nvml_(std::move(nvml)) {
+GpuEnergy::GpuEnergy(std::shared_ptr<platform::Nvml> nvml, const Clock& clock)
+    : nvml_(std::move(nvml)), clock_(clock) {
   for (std::size_t gpu = 0; gpu < nvml_->gpus().size(); ++gpu) gpus_.push_back({GpuMeter(nvml_, gpu, clock)});
 }
 
 void GpuEnergy::uses(TaskId task, const std::vector<std::string>& names) {
   if (names.empty()) return leaves(task);
-  Account& account = accounts_[task];
-  account.gpus.clear();
-  account.all_here = true;
+  std::vector<std::size_t> gpus;
+  bool all_here = true;
   for (const auto& name : names) {
     const auto found = nvml_->named(name);
-    if (!found)
-      account.all_here = false;
-    else if (std::find(account.gpus.begin(), account.gpus.end(), *found) == account.gpus.end())
-      account.gpus.push_back(*found);
+    if (!found) {
+      all_here = false;
+    } else if (std::find(gpus.begin(), gpus.end(), *found) == gpus.end()) {
+      if (tasks_on(*found).empty()) look(*found, clock_());  // what it drew until now is nobody's
+      gpus.push_back(*found);
+    }
   }
+  Account& account = accounts_[task];
+  account.gpus = std::move(gpus);
+  account.all_here = all_here;
 }
 
 void GpuEnergy::leaves(TaskId task) {
   accounts_.erase(task);
 }
 
-// Since the last step; nothing at the first one, where it cannot tell, and where it began anew.
+std::vector<GpuEnergy::Account*> GpuEnergy::tasks_on(std::size_t gpu) {
+  std::vector<Account*> out;
+  for (auto& [task, account] : accounts_)
+    if (std::find(account.gpus.begin(), account.gpus.end(), gpu) != account.gpus.end()) out.push_back(&account);
+  return out;
+}
+
+// Since the last look; nothing at the first one, where it cannot tell, and where it began anew.
 std::optional<Joules> GpuEnergy::drawn(std::size_t gpu) {
   const auto before = gpus_[gpu].last;
   const auto now = gpus_[gpu].last = gpus_[gpu].meter.read();
@@ -44,9 +58,20 @@ std::optional<Joules> GpuEnergy::drawn(std::size_t gpu) {
 }
 
 void GpuEnergy::step(Seconds now) {
-  const Seconds interval = last_ ? now - *last_ : Seconds{};
-  last_ = now;
-  for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) share(gpu, drawn(gpu), interval);
+  for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+    const auto& looked = gpus_[gpu].looked;
+    if (!looked || now - *looked >= kUnusedEvery || !tasks_on(gpu).empty()) look(gpu, now);
+  }
+}
+
+void GpuEnergy::look(std::size_t gpu, Seconds now) {
+  const auto before = std::exchange(gpus_[gpu].looked, now);
+  const Seconds interval = before ? now - *before : Seconds{};
+  const auto joules = drawn(gpu);
+  if (const auto tasks = tasks_on(gpu); !tasks.empty())
+    share(gpu, tasks, joules, interval);
+  else
+    learn_idle(gpu, joules, interval);
 }
 
 void GpuEnergy::find_steps(TaskId task, const std::function<void(Seconds)>& pause) {
@@ -54,22 +79,18 @@ void GpuEnergy::find_steps(TaskId task, const std::function<void(Seconds)>& paus
     for (const std::size_t gpu : found->second.gpus) gpus_[gpu].meter.find_steps(pause);
 }
 
-void GpuEnergy::share(std::size_t gpu, std::optional<Joules> joules, Seconds interval) {
-  std::vector<Account*> on_it;
-  for (auto& [task, account] : accounts_)
-    if (std::find(account.gpus.begin(), account.gpus.end(), gpu) != account.gpus.end())
-      on_it.push_back(&account);
-  if (on_it.empty()) return learn_idle(gpu, joules, interval);
-  const auto among = static_cast<double>(on_it.size());
-  for (Account* account : on_it) {
+void GpuEnergy::share(std::size_t gpu, const std::vector<Account*>& among, std::optional<Joules> joules,
+                      Seconds interval) {
+  const auto many = static_cast<double>(among.size());
+  for (Account* account : among) {
     if (!joules) {
       account->complete = false;
       continue;
     }
-    account->part.joules += *joules / among;
+    account->part.joules += *joules / many;
     // Never more than was drawn: a card may fall below what was its least.
     if (gpus_[gpu].idle && account->part.idle)
-      *account->part.idle += std::min(*gpus_[gpu].idle * interval, *joules) / among;
+      *account->part.idle += std::min(*gpus_[gpu].idle * interval, *joules) / many;
     else
       account->part.idle.reset();
   }

@@ -3,7 +3,8 @@
 // A GPU's joules of an interval are split evenly among the tasks on it at that moment: what each of them made
 // it draw cannot be told, and its idle draw is there for all of them. What a GPU draws while no task is on it
 // stays with the machine. Of a GPU that nobody used (no task on it, and NVML saw nothing run) for a while,
-// the least mean power seen is its idle draw; before that it is not known. One thread.
+// the least mean power seen is its idle draw; before that it is not known. Such a one is looked at now and then:
+// a call takes NVML some milliseconds, and there may be eight of them and many tasks of the CPU alone. One thread.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,6 @@ class GpuEnergy {
   // By UUID or number; none: it has no GPU any more. One that is not there cannot be told.
   void uses(TaskId, const std::vector<std::string>& gpus);
   void leaves(TaskId);
-  bool used_by(TaskId task) const { return accounts_.contains(task); }
 
   void step(Seconds now);
   // So that the next epochs of the task are told exactly, however short (counter_steps.h); takes a moment.
@@ -39,13 +39,15 @@ class GpuEnergy {
   // failed or began anew in between.
   std::optional<EnergyPart> take(TaskId);
   std::string source() const;  // each way of measuring once
+  const std::shared_ptr<platform::Nvml>& nvml() const { return nvml_; }
   // The greatest draw of so many of them; none where one does not tell its limits.
   std::optional<Watts> most(int gpus) const;
 
  private:
   struct Gpu {
     GpuMeter meter;
-    std::optional<MeterReading> last{};  // at the last step
+    std::optional<MeterReading> last{};  // at the last look
+    std::optional<Seconds> looked{};
     std::optional<Watts> idle{};
   };
   struct Account {
@@ -54,14 +56,16 @@ class GpuEnergy {
     EnergyPart part{.idle = Joules{}};
     bool complete = true;
   };
+  std::vector<Account*> tasks_on(std::size_t gpu);
+  void look(std::size_t gpu, Seconds now);
   std::optional<Joules> drawn(std::size_t gpu);
-  void share(std::size_t gpu, std::optional<Joules>, Seconds interval);
+  void share(std::size_t gpu, const std::vector<Account*>& among, std::optional<Joules>, Seconds interval);
   void learn_idle(std::size_t gpu, std::optional<Joules>, Seconds interval);
 
   std::shared_ptr<platform::Nvml> nvml_;
+  Clock clock_;
   std::vector<Gpu> gpus_;
   std::map<TaskId, Account> accounts_;
-  std::optional<Seconds> last_;
 };
 
 }  // namespace tandem::measure

@@ -28,6 +28,10 @@ std::string TaskSensor::energy_source() const {
   return energy_.machine ? energy_.machine->source() : "";
 }
 
+std::shared_ptr<platform::Nvml> TaskSensor::nvml() const {
+  return energy_.gpus ? energy_.gpus->nvml() : nullptr;
+}
+
 std::optional<Watts> TaskSensor::most_power(int gpus) const {
   if (energy_.machine_has_gpus && energy_.gpus) return energy_.gpus->most(gpus);  // nothing else is counted
   const auto machine = energy_.machine ? energy_.machine->most() : std::nullopt;
@@ -59,7 +63,9 @@ void TaskSensor::uses_gpus(TaskId id, const std::vector<std::string>& gpus) {
   if (energy_.gpus) energy_.gpus->uses(id, gpus);
   if (!gpus_ && !gpus.empty()) {
     std::string why;
-    if (std::shared_ptr<platform::Nvml> nvml = platform::Nvml::open(why, around_.nvml)) {
+    auto nvml = this->nvml();
+    if (!nvml) nvml = platform::Nvml::open(why, around_.nvml);
+    if (nvml) {
       gpus_ = std::make_unique<GpuProfile>(std::move(nvml), around_.clock);
       gpus_->step(around_.clock());
     }

@@ -55,6 +55,7 @@ class TaskSensor : public control::Sensor {
   void detach(TaskId) override;
 
   std::string energy_source() const;  // empty: none
+  std::shared_ptr<platform::Nvml> nvml() const;  // null: it was not needed, or is not there
   // What this machine draws at most with so many of its GPUs at work; nullopt: nothing tells.
   std::optional<Watts> most_power(int gpus) const;
 

@@ -249,6 +249,54 @@ TEST_F(SteppingFixture, ShortEpochsAreNotTakenForTheCountersSteps) {
   }
 }
 
+// Each call takes NVML some milliseconds, and there may be eight GPUs.
+TEST_F(GpuFixture, TasksOfTheCpuAloneDoNotMakeItLookAtGpus) {
+  make_with_gpus();
+  for (int task = 1; task <= 3; ++task) sensor->detach(task);
+  const int before = nvml.energy_reads;
+  for (int task = 4; task < 104; ++task) {
+    proc.process({.pid = 100 * task, .group = 100 * task});
+    sensor->attach(task, 100 * task);
+    sensor->started_up(task);
+    for (int epoch = 0; epoch < 5; ++epoch) {
+      now += Seconds{0.002};
+      EXPECT_TRUE(sensor->read(task).energy);
+    }
+    sensor->detach(task);
+  }
+  EXPECT_EQ(nvml.energy_reads, before) << "in a second";
+  now += Seconds{3};
+  sensor->attach(1, 100);
+  EXPECT_EQ(nvml.energy_reads, before + 2) << "to learn what idle ones draw";
+  EXPECT_EQ(nvml.opened, 1);
+}
+
+TEST_F(GpuFixture, WhatAnUnusedGpuDrewIsNotItsNextTasks) {
+  make_with_gpus();
+  sensor->uses_gpus(1, {"0"});
+  sensor->uses_gpus(2, {});
+  second(10, 500, 30);
+  sensor->uses_gpus(2, {"1"});
+  sensor->read(2);
+  second(10, 60, 30);
+  EXPECT_NEAR(sensor->read(2).energy->parts[0].joules.value, 60, 1e-9);
+}
+
+TEST_F(GpuFixture, NvmlIsOpenedOnceForEnergyAndProfiles) {
+  Surroundings with_nvml = around();
+  with_nvml.nvml = nvml.lookup();
+  sensor = std::make_unique<TaskSensor>(SensorOptions{.energy = {.source = "model"}, .around = with_nvml});
+  for (int task = 1; task <= 3; ++task) {
+    proc.process({.pid = 100 * task, .group = 100 * task});
+    sensor->attach(task, 100 * task);
+    sensor->uses_gpus(task, {"0"});
+  }
+  now += Seconds{1};
+  EXPECT_TRUE(sensor->read(1).profile.rates.contains("gpu-busy"));
+  EXPECT_TRUE(sensor->nvml());
+  EXPECT_EQ(nvml.opened, 1);
+}
+
 // Each look takes NVML some milliseconds, four times.
 TEST_F(GpuFixture, AfterItsFirstEpochAProgramDoesNotWaitForLooksAtItsGpus) {
   Surroundings with_nvml = around();
@@ -319,11 +367,14 @@ TEST_F(GpuFixture, WhatAnIdleGpuDrawsIsLearntWhileNobodyIsOnIt) {
   EXPECT_FALSE(sensor->read(2).energy->parts[0].idle) << "not known yet";
   sensor->uses_gpus(1, {"0"});
   sensor->uses_gpus(2, {});
+  const auto three_seconds = [&](double other) {  // as often as one looks at it
+    for (int i = 0; i < 3; ++i) second(100, other, 30);
+  };
   nvml.percent[1] = 40;
-  second(100, 12, 30);
+  three_seconds(12);
   nvml.percent[1] = 0;
-  second(100, 20, 30);
-  second(100, 25, 30);
+  three_seconds(20);
+  three_seconds(25);
   sensor->uses_gpus(2, {"1"});
   sensor->read(2);
   second(100, 60, 30);

@@ -27,7 +27,8 @@ struct FakeNvml {
   std::map<std::string, int> status;  // what a failing function returns; 999 otherwise
   std::set<std::string> missing;      // functions the library does not have
   std::set<std::string> failing;      // functions that return an error
-  int started = 0, looks = 0;         // how often its utilisation was asked for
+  int started = 0;                    // users now
+  int opened = 0, looks = 0, energy_reads = 0;  // how often: init, utilisation, energy
 
   FakeNvml() { current() = this; }
   ~FakeNvml() { current() = nullptr; }
@@ -42,7 +43,7 @@ struct FakeNvml {
     return status == current()->status.end() ? 999 : status->second;
   }
 
-  static int init() { return ++current()->started, fail("nvmlInit_v2"); }
+  static int init() { return ++current()->started, ++current()->opened, fail("nvmlInit_v2"); }
   static int shutdown() { return --current()->started, 0; }
   static const char* error_string(int) { return "Unknown Error"; }
   static int count(unsigned* n) {
@@ -58,6 +59,7 @@ struct FakeNvml {
     return fail("nvmlDeviceGetName");
   }
   static int energy(void* device, unsigned long long* value) {
+    ++current()->energy_reads;
     *value = *static_cast<unsigned long long*>(device);
     return fail("nvmlDeviceGetTotalEnergyConsumption");
   }

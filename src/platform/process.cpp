@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <set>
 
 #include "base/error.h"
@@ -283,6 +285,14 @@ std::optional<Ending> look_at_end(const Child& child) {
     if (got != 0) return Ending{true, SIGKILL};
   }
   return Ending{info.si_code != CLD_EXITED, info.si_status};
+}
+
+bool ends_within(const Child& child, Seconds at_most) {
+  pollfd end{child.pidfd.get(), POLLIN, 0};
+  int got;
+  do got = ::poll(&end, 1, static_cast<int>(std::ceil(std::max(0.0, at_most.value) * 1000)));
+  while (got < 0 && errno == EINTR);
+  return got > 0;
 }
 
 void reap(const Child& child) {

@@ -66,6 +66,8 @@ struct Ending {
   int status = 0;  // or the signal
 };
 std::optional<Ending> look_at_end(const Child&);
+// Whether it has ended by then, and a kept one's all too; it is not reaped.
+bool ends_within(const Child&, Seconds);
 // Waits for its end, and gives its number back.
 void reap(const Child&);
 

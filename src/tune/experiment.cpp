@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "tune/retry.h"
+#include "tune/time_limit.h"
 
 namespace tandem::tune {
 namespace {
@@ -140,7 +141,7 @@ struct ExperimentStep {
   }
 
   void arm_time_limit() {
-    if (job.base().limits.time) out.push_back(Wake{view.now + (*job.base().limits.time - job.active)});
+    if (const auto& limit = job.base().limits.time) wake_when_used_up(view, job, *limit - job.active, out);
   }
 
   void finish(JobState state, std::string reason) {

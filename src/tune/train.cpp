@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "tune/possible.h"
 #include "tune/retry.h"
+#include "tune/time_limit.h"
 
 namespace tandem::tune {
 namespace {
@@ -37,7 +38,7 @@ struct TrainStep {
   }
 
   void arm_time_limit(const JobView& job) {
-    if (job.base().limits.time) out.push_back(Wake{view.now + (*job.base().limits.time - job.active)});
+    if (const auto& limit = job.base().limits.time) wake_when_used_up(view, job, *limit - job.active, out);
   }
 
   void operator()(const JobSubmitted& e) {

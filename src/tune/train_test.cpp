@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace tandem::tune {
 namespace {
 
@@ -22,6 +24,14 @@ class TrainTest : public testing::Test {
     return decided;
   }
   void decide(DecisionBody body) { view_.apply(Decision{view_.next_decision, std::move(body)}); }
+  // Of the open ones the first that is due.
+  DecisionId next_wake() const {
+    const auto due = std::find_if(view_.open.begin(), view_.open.end(), [&](const auto& open) {
+      const auto* wake = std::get_if<Wake>(&open.second.body);
+      return wake && wake->at.value == *view_.open_wakes.begin();
+    });
+    return due->first;
+  }
   void submit() { happens(JobSubmitted{0, job_}); }
   void start(Attempt attempt) {
     decide(Start{0, attempt, 0, job_.system});
@@ -180,10 +190,21 @@ TEST_F(TrainTest, TheTimeLimitStopsTheJobButNotBefore) {
   ASSERT_EQ(decided.size(), 2u);
   EXPECT_EQ(std::get<Wake>(decided[1]).at.value, clock_ + 100);
   start(1);
-  EXPECT_TRUE(std::holds_alternative<Wake>(happens(Woke{0}, 10).at(0))) << "too early: ask to be woken again";
-  const auto late = happens(Woke{0}, 100);
+  EXPECT_TRUE(std::holds_alternative<Wake>(happens(Woke{next_wake()}, 10).at(0))) << "too early: ask to be woken again";
+  const auto late = happens(Woke{next_wake()}, 100);
   ASSERT_TRUE(finish(late));
   EXPECT_EQ(finish(late)->state, JobState::stopped);
+}
+
+TEST_F(TrainTest, WaitingJobsWithTimeLimitsAreNotWokenForEachOther) {
+  job_.limits.time = Seconds{2};
+  for (JobId job = 0; job < 20; ++job) happens(JobSubmitted{job, job_}, 0.01);
+  for (int times = 0; times < 200; ++times) {
+    const double next = *view_.open_wakes.begin();
+    happens(Woke{next_wake()}, std::max(0.0, next - clock_));
+    ASSERT_FALSE(view_.open_wakes.empty()) << "one of them may have begun";
+  }
+  EXPECT_LE(view_.open_wakes.size(), 20u);
 }
 
 }  // namespace

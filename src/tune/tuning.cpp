@@ -8,6 +8,7 @@
 #include "tune/goals.h"
 #include "tune/possible.h"
 #include "tune/retry.h"
+#include "tune/time_limit.h"
 
 namespace tandem::tune {
 namespace {
@@ -478,7 +479,9 @@ void Tuning::finish(JobState state, std::string reason, std::vector<DecisionBody
 }
 
 void Tuning::arm_budget(const View& view, std::vector<DecisionBody>& out) const {
-  if (job_.budget.time) out.push_back(Wake{view.now + (*job_.budget.time - job(view).active)});
+  if (!job_.budget.time) return;
+  const bool begun = job(view).active > Seconds{} || !view.holding.empty();
+  wake_when_used_up(view, job(view), *job_.budget.time - (begun ? job(view).active : view.worked - waits_from_), out);
 }
 
 void Tuning::account(const EpochEnded& e) {

@@ -252,6 +252,10 @@ int nvmlDeviceResetGpuLockedClocks(void* device) {
 }
 
 // The tests' own. A GPU is named by its number; nvmlInit_v2 comes first.
+int fake_nvml_users() {  // in this process
+  const std::lock_guard<std::mutex> lock(one_thread);
+  return users;
+}
 unsigned fake_nvml_locked(unsigned index) {
   return state->gpu[index].locked;
 }

@@ -21,12 +21,13 @@ bool sets(const spec::SystemSpace& asked) {
 
 std::unique_ptr<MachineGpus> MachineGpus::open(Options options) {
   std::string why;
-  auto nvml = platform::Nvml::open(why, options.nvml);
+  auto nvml = options.opened;
+  if (!nvml) nvml = platform::Nvml::open(why, options.nvml);
   if (!nvml) return nullptr;
   return std::unique_ptr<MachineGpus>(new MachineGpus(std::move(nvml), options));
 }
 
-MachineGpus::MachineGpus(std::unique_ptr<platform::Nvml> nvml, const Options& options)
+MachineGpus::MachineGpus(std::shared_ptr<platform::Nvml> nvml, const Options& options)
     : nvml_(std::move(nvml)),
       settings_(*nvml_, {.guardian = options.guardian, .folder = options.folder, .log = options.log}),
       notes_(settings_.repairs()) {}

@@ -23,6 +23,7 @@ class MachineGpus {
     std::filesystem::path guardian;  // the program
     std::filesystem::path log;       // of the guardian
     platform::SymbolLookup nvml{};   // empty: the library of the system
+    std::shared_ptr<platform::Nvml> opened{};  // by who measures here, in the same thread; null: it is opened
     std::filesystem::path folder{};  // of locks; empty: as platform::GpuSettings
   };
   // Null where there is none.
@@ -40,11 +41,11 @@ class MachineGpus {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  MachineGpus(std::unique_ptr<platform::Nvml>, const Options&);
+  MachineGpus(std::shared_ptr<platform::Nvml>, const Options&);
   void check_range(const spec::SystemSpace& asked) const;
   void try_settings();
   void put_into(LocalOptions&);
-  std::unique_ptr<platform::Nvml> nvml_;
+  std::shared_ptr<platform::Nvml> nvml_;
   platform::GpuSettings settings_;  // gone before the library
   std::vector<std::string> notes_;
   std::vector<std::string> denied_;  // of each GPU: why it cannot be set, "" where it can, or nobody tried

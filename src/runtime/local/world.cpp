@@ -371,14 +371,20 @@ void LocalWorld::fail_for_space(Attempted& a) {
 void LocalWorld::out_of_space() {
   space_->is_full(steady());
   check_space();
-  for (const auto& [task, attempt] : attempts_) {
-    fail_for_space(*attempt);
-    for (const RankProcess& rank : attempt->ranks) {  // none of them writes any more when this returns
-      siginfo_t info{};
-      if (rank.child.pidfd)
-        ::waitid(P_PIDFD, static_cast<id_t>(rank.child.pidfd.get()), &info, WEXITED | WNOWAIT);
+  for (const auto& [task, attempt] : attempts_) fail_for_space(*attempt);
+  // None of them writes any more when this returns, but for one that the kernel does not let die: a server that
+  // waited for it would be gone as well.
+  const Seconds until = steady() + options_.dying;
+  for (const auto& [task, attempt] : attempts_)
+    for (const RankProcess& rank : attempt->ranks) {
+      if (!rank.child.pidfd || platform::ends_within(rank.child, until - steady())) continue;
+      const auto why = fmt::format(
+          "{}; process {} was killed for it and did not end within {}: it hangs in the kernel, on a disk or "
+          "a device, and may still write",
+          space_->why(), rank.child.pid, text(options_.dying));
+      attempt->verdict.emplace(Failure::no_space, why);
+      note(*attempt, why);
     }
-  }
 }
 
 int LocalWorld::milliseconds_until_next(Seconds at_most) {

@@ -64,6 +64,7 @@ struct LocalOptions {
   std::map<std::string, std::string> environment;  // for every program
   control::Sensor* sensor = nullptr;
   Seconds grace{5};  // between asking a program to end and making it
+  Seconds dying{10};  // of those ended for a full disk: how long the kernel may take over all of them
   platform::Topology topology = platform::Topology::detect();
   platform::CgroupSupport cgroups = platform::CgroupSupport::detect();
   std::filesystem::path cpufreq = "/sys/devices/system/cpu";

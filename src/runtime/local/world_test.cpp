@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -545,6 +547,34 @@ TEST_F(ByHand, WhatACrashLeftIsEndedBeforeAnythingNewStarts) {
   EXPECT_EQ(std::get<TaskFailed>(events[0].body).failure, Failure::lost);
   EXPECT_EQ(std::get<TaskFailed>(events[0].body).attempt, started.attempt);
   EXPECT_TRUE(platform::marked_processes(options_.run + "-0-1").empty());
+}
+
+// Killed, and stopped in the kernel on its way out, as by a disk that does not answer.
+TEST_F(ByHand, AFullDiskDoesNotWaitForEverForAProgramThatDoesNotDie) {
+  options_.dying = Seconds{0.05};
+  options_.cgroups = {};
+  begin({1, 0, 1.0}, {"--hang-at", "1"});
+  const auto pid = static_cast<pid_t>(until<TaskStarted>().pid);
+  if (::ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXIT) != 0) GTEST_SKIP() << "no ptrace: " << ::strerror(errno);
+  world_->out_of_space();
+  ASSERT_NE(platform::start_time_of(pid), 0) << "it is there still";
+  int status = 0;
+  ASSERT_EQ(::waitpid(pid, &status, __WALL), pid);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  ASSERT_EQ(::ptrace(PTRACE_DETACH, pid, 0, 0), 0);
+  const auto failed = until<TaskFailed>();
+  EXPECT_EQ(failed.failure, Failure::no_space);
+  EXPECT_NE(failed.detail.find("did not end within 50 ms"), std::string::npos) << failed.detail;
+}
+
+TEST_F(ByHand, AFullDiskEndsWhatRuns) {
+  begin({1, 0, 1.0}, {"--hang-at", "1"});
+  const auto pid = static_cast<pid_t>(until<TaskStarted>().pid);
+  world_->out_of_space();
+  EXPECT_EQ(platform::start_time_of(pid), 0);
+  const auto failed = until<TaskFailed>();
+  EXPECT_EQ(failed.failure, Failure::no_space);
+  EXPECT_EQ(failed.detail.find("did not end"), std::string::npos) << failed.detail;
 }
 
 TEST_F(ByHand, AnInterruptEndsAWait) {

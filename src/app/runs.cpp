@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "app/installation.h"
@@ -93,6 +97,28 @@ store::RunInfo find_own_run(store::Store& store, const std::string& written) {
                     "`{2} show {1}/JOB`",
                     run.id, run.name, own_command()));
   return run;
+}
+
+std::function<void(const store::RunInfo&)> kept_files(const std::vector<std::string>& files,
+                                                      const store::Store& store) {
+  std::map<std::string, std::string> kept;
+  for (const auto& file : files) {
+    std::ifstream in(file, std::ios::binary);
+    std::string text(std::istreambuf_iterator<char>(in), {});
+    if (!in || std::filesystem::is_directory(file)) throw UserError("'" + file + "' cannot be read");
+    if (!kept.emplace(std::filesystem::path(file).filename(), std::move(text)).second)
+      throw UserError("two files to be kept have the name of '" + file + "'");
+  }
+  return [kept = std::move(kept), &store](const store::RunInfo& run) {
+    const auto folder = store.run_folder(run.id) / "kept";  // apart from what is Tandem's own
+    if (!kept.empty()) std::filesystem::create_directory(folder);
+    for (const auto& [name, text] : kept) {
+      const auto file = folder / name;
+      std::ofstream out(file, std::ios::binary);
+      out << text << std::flush;
+      if (!out) throw_errno("writing " + file.string());
+    }
+  };
 }
 
 store::RunInfo with_real_state(const store::Store& store, store::RunInfo run) {

@@ -32,7 +32,8 @@ from ._trial import Gone, ProtocolError, Stop, System, Trial, folder, report, tr
 
 # What only the one who starts trials needs is loaded when it is asked for: trials themselves begin sooner.
 _LATER = {"tune": "_tune", "resume": "_tune", "load": "_tune", "runs": "_tune", "Result": "_tune", "Interrupted": "_tune",
-          "Error": "_binary", "CannotTravel": "_travel", "Study": "_study", "Asked": "_study", "Over": "_study"}
+          "Error": "_binary", "CannotTravel": "_travel", "Study": "_study", "Asked": "_study", "Over": "_study",
+          "connect": "_server", "Server": "_server", "Refused": "_server"}
 
 # Without range and int: `from tandem import *` shall not hide Python's.
 __all__ = ["Gone", "ProtocolError", "Stop", "System", "Trial", "folder", "report", "trial", "choice", "log", *_LATER]

@@ -1,4 +1,4 @@
-"""The Python SDK over the real binary: tandem.tune, Study, runs; each script in a process of its own."""
+"""The Python SDK over the real binary: tandem.tune, Study, runs, and a server's client; each script in a process of its own."""
 
 import json
 import os
@@ -10,6 +10,7 @@ import time
 import unittest
 
 from e2e.harness import BIN, ROOT, Case
+from e2e.serving import ServerCase
 
 OBJECTIVE = """
 import os, sys
@@ -249,6 +250,34 @@ class Studies(Scripts, Case):
                 study.tell(t, float("nan"))
                 assert study.result().trials[0].state == "failed"
             """)
+
+
+class Client(Scripts, ServerCase):
+    def test_submits_and_waits(self):
+        self.serve()
+        (self.folder / "train.py").write_text(f"import sys\nsys.path.insert(0, {str(ROOT / 'python')!r})\nimport tandem\n"
+                                              "for epoch in (1, 2):\n    tandem.report(accuracy=epoch / 2)\n")
+        out = self.script(f"""
+            import tandem
+            server = tandem.connect()
+            job = server.submit({{"kind": "train", "name": "said", "hyper": {{"epochs": 2}}, "system": {{"cores": 1}},
+                                 "program": {{"command": [{sys.executable!r}, "train.py"]}}}})
+            print(server.wait(job, timeout=120).state, server.result(job).metrics.accuracy, server.job("said").job == job.job)
+            print([j.name for j in server.jobs()], len(server.nodes()) > 0)
+            for wrong in (lambda: server.job(99), lambda: server.submit("kind: nothing\\n")):
+                try:
+                    wrong()
+                except tandem.Refused as error:
+                    print(error.status)
+            try:
+                tandem.connect(name="nobody").jobs()
+            except tandem.Error as error:
+                print(error)
+            """)
+        lines = out.splitlines()
+        self.assertEqual(lines[:2], ["finished 1.0 True", "['said'] True"])
+        self.assertEqual(lines[2:4], ["404", "400"])
+        self.assertIn("start one with `tandem serve`", lines[4])
 
 
 if __name__ == "__main__":

@@ -210,6 +210,27 @@ class Studies(Scripts, Case):
         self.tandem("show", run["id"], "--verify")
         self.tandem("report", run["id"], "-o", self.folder / "page.html")
 
+    def test_threads_share_a_study_and_epochs_end_early(self):
+        out = self.script("""
+            import threading, tandem
+            study = tandem.Study({"x": tandem.range(0, 1)}, trials=40, epochs=4, algorithm="tpe", search={"pruning": "median"})
+            seen = []
+            def work():
+                for t in study:
+                    epochs = 1
+                    while study.report(t, t.hyper.x * epochs):
+                        epochs += 1
+                    seen.append((t.number, epochs))
+            threads = [threading.Thread(target=work) for _ in range(4)]
+            for thread in threads: thread.start()
+            for thread in threads: thread.join()
+            result = study.result()
+            study.close()
+            print(sorted(n for n, _ in seen) == list(range(40)), result.state, result.best.metrics.accuracy > 2)
+            print(sum(e for _, e in seen) == result.epochs_total < 160)
+            """)
+        self.assertEqual(out, "True finished True\nTrue\n", self.errors)
+
     def test_goes_on_after_a_kill(self):
         text = """
             import os, sys, tandem

@@ -5,6 +5,7 @@ cloudpickle where that is installed, else by source: its own, that of the functi
 the globals it uses, pickled. What cannot travel is named.
 """
 
+import ast
 import base64
 import builtins
 import dis
@@ -19,7 +20,7 @@ import sys
 import textwrap
 import types
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Optional, Set
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
 
 FILE = "objective.json"
 _READS_A_NAME = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
@@ -161,8 +162,7 @@ class _Sources:
         if name == "<lambda>":
             raise CannotTravel("a lambda has no source of its own: write it with def, or install cloudpickle")
         try:
-            lines, line = inspect.getsourcelines(thing)
-            file = inspect.getsourcefile(thing) or "<unknown>"
+            lines, line, file = _source(thing)
         except (OSError, TypeError) as error:
             raise CannotTravel(f"the source of {name} cannot be found ({error}): install cloudpickle, or put it into a "
                                "module of its own") from error
@@ -201,6 +201,34 @@ def _of_main(thing: Any) -> bool:
     return not _importable(thing) and thing.__module__ != "builtins"
 
 
+def _source(thing: Any) -> Tuple[List[str], int, str]:
+    """Lines, the number of the first, and the file. OSError or TypeError where there is none."""
+    try:
+        return (*inspect.getsourcelines(thing), inspect.getsourcefile(thing) or "<unknown>")
+    except (OSError, TypeError):
+        if not isinstance(thing, type):
+            raise
+        # A class of a notebook: inspect looks for the file of its module, which has none. Its methods know theirs.
+        for member in _methods(thing):
+            file = member.__code__.co_filename
+            lines = linecache.getlines(file)
+            for node in ast.walk(ast.parse("".join(lines))):
+                if (isinstance(node, ast.ClassDef) and node.name == thing.__name__
+                        and node.lineno <= member.__code__.co_firstlineno <= (node.end_lineno or 0)):
+                    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+                    return lines[first - 1:node.end_lineno], first, file
+        raise
+
+
+def _methods(thing: type) -> Iterator[types.FunctionType]:
+    for member in vars(thing).values():
+        found = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+        if isinstance(found, types.FunctionType):
+            found = inspect.unwrap(found)
+            if found.__qualname__.startswith(thing.__qualname__ + "."):
+                yield found
+
+
 def _surroundings(thing: Any) -> Dict[str, Any]:
     """The globals a function or class sees, and of a function what it closes over."""
     thing = inspect.unwrap(thing)
@@ -214,10 +242,8 @@ def _surroundings(thing: Any) -> Dict[str, Any]:
         return out
     module = sys.modules.get(thing.__module__)
     out = dict(vars(module)) if module else {}
-    for member in vars(thing).values():
-        function = getattr(member, "__func__", member)
-        if isinstance(function, types.FunctionType):
-            out.update({k: v for k, v in _surroundings(function).items() if k != "__class__"})
+    for method in _methods(thing):
+        out.update({k: v for k, v in _surroundings(method).items() if k != "__class__"})
     return out
 
 

@@ -139,6 +139,27 @@ class Travelling(unittest.TestCase):
         packed = json.loads((self.folder / "packed.json").read_text())
         self.assertEqual(packed["by"], "reference")
 
+    def test_cells_of_a_notebook_travel_with_their_classes(self):
+        # As IPython has them: __main__ has no file, cells are known to linecache alone.
+        done = self.run_python("-c", textwrap.dedent("""
+            import linecache
+            from tandem import _travel
+            def cell(number, text):
+                name = f"/tmp/ipykernel_0/{number}.py"
+                linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+                exec(compile(text, name, "exec"), globals())
+            cell(1, "BASE = 3\\n\\nclass Model:\\n    def __init__(self, x):\\n        self.x = x\\n\\n"
+                    "    @property\\n    def value(self):\\n        return self.x + BASE\\n")
+            cell(2, "class Better(Model):\\n    def more(self):\\n        return super().value + 1\\n\\n"
+                    "def objective(t):\\n    return Better(t).more()\\n")
+            print(_travel.pack(objective, "m", by="source"))
+            """))
+        self.assertEqual(done.stderr, "")
+        (self.folder / "packed.json").write_text(done.stdout)
+        there = self.run_python("-c", ARRIVES.format(package=clean_environment()["PYTHONPATH"],
+                                                     file=str(self.folder / "packed.json")))
+        self.assertEqual(there.stdout, "11\n", there.stderr)
+
     def test_cloudpickle_carries_what_source_cannot(self):
         try:
             import cloudpickle  # noqa: F401

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "control/loop.h"
+#include "data/files.h"
 #include "event/consistency.h"
 #include "place/engine/scheduler.h"
 #include "platform/nvml.h"
@@ -110,14 +111,8 @@ std::function<void(const store::RunInfo&)> kept_files(const std::vector<std::str
       throw UserError("two files to be kept have the name of '" + file + "'");
   }
   return [kept = std::move(kept), &store](const store::RunInfo& run) {
-    const auto folder = store.run_folder(run.id) / "kept";  // apart from what is Tandem's own
-    if (!kept.empty()) std::filesystem::create_directory(folder);
-    for (const auto& [name, text] : kept) {
-      const auto file = folder / name;
-      std::ofstream out(file, std::ios::binary);
-      out << text << std::flush;
-      if (!out) throw_errno("writing " + file.string());
-    }
+    // Apart from what is Tandem's own, and on disk before the run is in its journal.
+    for (const auto& [name, text] : kept) data::write_atomically(store.run_folder(run.id) / "kept" / name, text);
   };
 }
 

@@ -109,6 +109,12 @@ print(tandem.resume(result.run).best.hyper == result.best.hyper)
                 raise SystemExit(7)
             """, code=7)
 
+    def test_what_is_kept_is_read_before_there_is_a_run(self):
+        spec = ROOT / "examples/tune-shell-script.yaml"
+        refused = self.tandem("tune", spec, "--keep", self.folder / "nothing", code=2)
+        self.assertIn("nothing' cannot be read", refused.stderr)
+        self.assertEqual(self.runs(), [])
+
     def test_interrupted_it_can_be_resumed(self):
         text = OBJECTIVE + """
 import time

@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 BUILD := build/release
 CTEST := ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: run test check nightly timing build setup kill fuzz asan tsan coverage bench bundle install format tidy clean
+.PHONY: run test check nightly timing build setup kill fuzz asan tsan coverage bench bundle wheel install format tidy clean
 
 # No more than what it shows needs (tools/build_first); `make build` builds the rest.
 run:
@@ -102,6 +102,10 @@ bench: setup
 bundle: build
 	cmake --build $(BUILD) -j$(JOBS) --target tandem-bag
 	tools/bundle --build $(BUILD) $(if $(TRAINER),--trainer)
+
+# The Python package with the program inside: pip install build/wheel/*.whl (docs/python.md).
+wheel: build
+	tools/wheel --build $(BUILD)
 
 install: build
 	cmake --install $(BUILD) --strip --prefix $(PREFIX)

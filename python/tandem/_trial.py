@@ -3,9 +3,11 @@
 import json
 import os
 import time
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence
+from collections.abc import Mapping
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple, Union
 
-from . import _cpus
+from . import _checkpoint, _cpus
+from ._values import Values
 from ._wire import VERSION, Gone, ProtocolError, Wire
 
 __all__ = ["Gone", "ProtocolError", "Stop", "System", "Trial", "folder", "report", "trial"]
@@ -34,7 +36,7 @@ class System(NamedTuple):
 class Trial:
     """What `with tandem.trial() as t:` gives. Not thread-safe: one thread reports.
 
-    hyper     hyperparameters by name (yours to read or change)
+    hyper     hyperparameters by name, `t.hyper["lr"]` or `t.hyper.lr` (yours to read or change)
     system    cores, memory, speed, GPUs and precision; changes when an answer says so
     epochs    the most epochs to run
     epoch     the last epoch that is done: trained and reported, or in the checkpoint
@@ -59,17 +61,11 @@ class Trial:
         inheritable: bool = False,
         ready: bool = True,
     ) -> None:
-        self.hyper: Dict[str, Any] = dict(defaults or {})
+        self.hyper = Values(defaults or {})
         self._can = list(can) if can is not None else (["threads"] if on_change else [])
         self._on_change = on_change
         self._on_checkpoint = on_checkpoint
-        self._durable: Optional[int] = None
-        self._greeted = False
-        self._stopped = False
-        self._next = 1  # number of the next report
-        self._next_progress = 0.0
-        self._ready_at: Optional[float] = None  # until the next report
-        self._counted_before = 0  # by earlier attempts, and still standing
+        self._begin_anew()
         self._wire = _claim_socket(inheritable)
         self.inside = self._wire is not None
         if self._wire is not None:
@@ -81,11 +77,24 @@ class Trial:
             self.system = System(_cores_here(), 0, 1.0)
             self.epochs, self.reported, self.seed, self.attempt = epochs, 0, seed, 1
             self.folder = folder or os.getcwd()
-        self.cloned = False  # True: the folder holds another trial's checkpoint, to go on from
         self.drop = float(os.environ.get("TANDEM_DROP", "0")) if self.inside else 0.0  # share of an epoch's work to leave out
-        self.epoch = 0
         if durable_epoch is not None:
             self._greet(durable_epoch)
+
+    def _begin_anew(self) -> None:
+        self._durable: Optional[int] = None
+        self._greeted = False
+        self._stopped = False
+        self._next = 1  # number of the next report
+        self._next_progress = 0.0
+        self._ready_at: Optional[float] = None  # until the next report
+        self._counted_before = 0  # by earlier attempts, and still standing
+        self._loads = False  # keeps its state by save() and load()
+        self._saved: Optional[_checkpoint.State] = None  # of the epoch that is reported next
+        self._owes_checkpoint = False
+        self.cloned = False  # True: the folder holds another trial's checkpoint, to go on from
+        self.epoch = 0
+        self.reported_here = False  # this attempt has reported something
 
     def _read_environment(self) -> None:
         self.hyper.update(json.loads(_given("TANDEM_HYPER")))
@@ -103,13 +112,33 @@ class Trial:
         """Says, before the first report, that this program could resume from its checkpoint of `epoch` (0: it keeps
         checkpoints, and has none yet). `metrics` are those of that epoch, kept in the checkpoint: when Tandem had not
         counted the epoch before the program died, it is reported again from them."""
+        self._resumes(epoch, metrics, "resumable()")
+
+    def _resumes(self, epoch: int, metrics: Mapping[str, Any], who: str) -> None:
         if self._greeted:
-            raise RuntimeError("resumable() comes before the first report, once")
+            raise RuntimeError(f"{who} comes before the first report, once")
         self._greet(epoch)
         if self.inside and self.reported < epoch:
             if not metrics:
-                raise ValueError(f"epoch {epoch} was never counted: give resumable() its metrics, from the checkpoint")
-            self.report(**metrics)
+                raise ValueError(f"epoch {epoch} was never counted: give {who} its metrics, from the checkpoint")
+            self.report(metrics)
+
+    def load(self, otherwise: Any = None, **torch_options: Any) -> Any:
+        """The state that the last `save` kept, and the trial goes on after its epoch; `otherwise` where there is none
+        yet. Comes before the first report, once. Options are torch.load's (`map_location="cpu"`)."""
+        found = _checkpoint.newest(self.folder)
+        state = otherwise if found is None else _checkpoint.read(self.folder, found, torch_options)
+        self._resumes(0 if found is None else found["epoch"], {} if found is None else found["metrics"], "load()")
+        self._loads = True
+        return state
+
+    def save(self, state: Any) -> None:
+        """Keeps the state after the epoch that is reported next: on disk before this returns, and what `load` gives once
+        the epoch is reported. By torch.save where torch is loaded, else by pickle."""
+        if not self._loads:
+            raise RuntimeError("save() is for trials that begin with load(), which says whether there is something to go on "
+                               "from: state = t.load()")
+        self._saved = _checkpoint.write(self.folder, state)
 
     def ready(self) -> None:
         """Says, before the first epoch, that all is loaded and built: what came before counts neither as training time
@@ -126,10 +155,13 @@ class Trial:
         """The numbers of the epochs still to run."""
         return range(self.epoch + 1, self.epochs + 1)
 
-    def report(self, epoch: Optional[int] = None, **metrics: Any) -> None:
-        """Reports the metrics of an epoch and waits until Tandem has them for good. Raises Stop when no more epochs
-        are wanted before all were reported; after the last one it returns, and what follows runs. `epoch` counts from 1 and may be left out: the next one. A program that keeps checkpoints has the
-        epoch's on disk before it calls this."""
+    def report(self, given: Union[Mapping[str, Any], int, None] = None, /, *, epoch: Optional[int] = None,
+               **metrics: Any) -> None:
+        """Reports the metrics of an epoch, `report(accuracy=0.9)` or `report({"accuracy": 0.9})`, and waits until
+        Tandem has them for good. Raises Stop when no more epochs are wanted before all were reported; after the last
+        one it returns, and what follows runs. `epoch` counts from 1 and may be left out: the next one. A program that
+        keeps checkpoints has the epoch's on disk before it calls this."""
+        epoch, metrics = _told(given, epoch, metrics)
         numbers = {name: _number(name, value) for name, value in metrics.items()}
         if epoch is not None and epoch < 1:
             raise ValueError(f"epoch {epoch}: epochs count from 1")
@@ -139,6 +171,10 @@ class Trial:
             self._greet(None)
         self.epoch = self._next if epoch is None else epoch
         self._next = self.epoch + 1
+        self.reported_here = True
+        if self._saved is not None:
+            _checkpoint.keep(self.folder, self._saved, self.epoch, numbers)
+            self._durable, self._saved = self.epoch, None
         if self._wire is None or self.epoch <= self._counted_before:
             self.reported = max(self.reported, self.epoch)
             note = " (counted before, not reported again)" if self._wire else ""
@@ -200,11 +236,13 @@ class Trial:
             self.system = _system(answer["system"])
             if self._on_change:
                 self._on_change(self.system)
-        if answer["checkpoint"]:
+        if answer["checkpoint"] or self._owes_checkpoint:
             if self._on_checkpoint:
                 self._on_checkpoint(self.epoch)
-            # Without a callback a resumable program has saved the epoch before it reported it.
-            if self._on_checkpoint or self._durable is not None:
+            # Without a callback a resumable program has saved the epoch before it reported it; one with save() may not
+            # have, and then answers when it has.
+            self._owes_checkpoint = self._loads and self._durable != self.epoch
+            if (self._on_checkpoint or self._durable is not None) and not self._owes_checkpoint:
                 wire.send({"type": "checkpointed", "epoch": self.epoch})
         if answer["stop"]:
             self._stopped = True
@@ -242,12 +280,12 @@ def trial(defaults: Optional[Mapping[str, Any]] = None, epochs: int = 10, **opti
     return Trial(defaults, epochs, **options)
 
 
-def report(epoch: Optional[int] = None, **metrics: Any) -> None:
+def report(given: Union[Mapping[str, Any], int, None] = None, /, *, epoch: Optional[int] = None, **metrics: Any) -> None:
     """Trial.report for programs that need nothing else; the trial starts with the first report."""
     global _current
     if _current is None:
         _current = Trial(ready=False)  # an epoch is over already
-    _current.report(epoch, **metrics)
+    _current.report(given, epoch=epoch, **metrics)
 
 
 def folder() -> str:
@@ -283,6 +321,21 @@ def _system(fields: Mapping[str, Any]) -> System:
     return System(int(fields["cores"]), int(fields["memory"]), float(fields["speed"]), int(fields.get("gpus", 0)),
                   int(fields.get("gpu_memory", 0)), float(fields.get("gpu_power", 0)), float(fields.get("gpu_clock", 0)),
                   str(fields.get("precision", "own")))
+
+
+def _told(given: Union[Mapping[str, Any], int, None], epoch: Optional[int],
+          metrics: Dict[str, Any]) -> Tuple[Optional[int], Dict[str, Any]]:
+    """The epoch, and all metrics: some may come as one mapping, and the epoch as the first argument."""
+    if isinstance(given, Mapping):
+        twice = sorted(set(given) & set(metrics))
+        if twice:
+            raise ValueError(f"metric '{twice[0]}' is reported twice: in the mapping, and as a keyword")
+        return epoch, {**given, **metrics}
+    if given is not None and (isinstance(given, bool) or not hasattr(given, "__index__")):
+        raise TypeError(f"report() takes metrics by name, report(accuracy=0.9), or as one mapping, not {given!r}")
+    if given is not None and epoch is not None:
+        raise TypeError("report() was given the epoch twice")
+    return (epoch if given is None else int(given)), metrics
 
 
 def _number(name: str, value: Any) -> float:

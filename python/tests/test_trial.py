@@ -120,6 +120,37 @@ class Inside(unittest.TestCase):
         self.assertEqual(heard[1:], [{"type": "epoch", "epoch": n, "metrics": {"accuracy": n / 10, "loss": 1.0}}
                                      for n in (1, 2, 3)])
 
+    def test_hyperparameters_are_attributes_too(self):
+        result, _ = self.played(hyper={"lr": 0.5, "items": 3}).run("""
+            import tandem
+            with tandem.trial(defaults={"dropout": 0.1}) as t:
+                t.hyper.lr *= 2
+                print(t.hyper.lr, t.hyper["lr"], t.hyper.dropout, t.hyper["items"], sorted(t.hyper.items()))
+                t.hyper.momentum
+            """)
+        self.assertEqual(result.stdout, "1.0 1.0 0.1 3 [('dropout', 0.1), ('items', 3), ('lr', 1.0)]\n")
+        self.assertIn("AttributeError: there is no 'momentum' here; there are: dropout, lr, items", result.stderr)
+
+    def test_metrics_may_come_as_a_mapping(self):
+        result, heard = self.played(answer(), answer(), answer()).run("""
+            import tandem
+            with tandem.trial() as t:
+                t.report({"acc": 0.5, "epoch": 7})
+                t.report({"val/acc": 0.6}, epoch=2, loss=1)
+                t.report(3, acc=0.7)
+                for wrong in (lambda: t.report(0.5), lambda: t.report({"acc": 1}, acc=1), lambda: t.report(4, epoch=4, acc=1)):
+                    try:
+                        wrong()
+                    except (TypeError, ValueError) as error:
+                        print(error)
+            """)
+        self.assertEqual([(line["epoch"], line["metrics"]) for line in heard[1:]],
+                         [(1, {"acc": 0.5, "epoch": 7.0}), (2, {"val/acc": 0.6, "loss": 1.0}), (3, {"acc": 0.7})], result.stderr)
+        self.assertEqual(result.stdout.splitlines(),
+                         ["report() takes metrics by name, report(accuracy=0.9), or as one mapping, not 0.5",
+                          "metric 'acc' is reported twice: in the mapping, and as a keyword",
+                          "report() was given the epoch twice"])
+
     def test_start_up_ends_when_the_program_says_so(self):
         _, heard = self.played(answer()).run("""
             import tandem

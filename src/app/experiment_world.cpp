@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "app/ask_tell.h"
 #include "app/catalogue.h"
 #include "app/installation.h"
 #include "base/error.h"
@@ -25,7 +26,18 @@ json json_of(const RunWorld& where) {
   return out;
 }
 
+bool is_asked(const store::RunInfo& run) {
+  const auto spec = parse_json(run.spec);
+  return spec.is_object() && spec.contains("world") && spec["world"].is_object() &&
+         spec["world"].value("world", "") == kAskedWorld;
+}
+
 RunWorld world_of(const store::RunInfo& run) {
+  if (is_asked(run))
+    throw UserError(
+        fmt::format("the trials of run {0} are tried by a program that asks for them: in Python "
+                    "tandem.Study(resume=\"{0}\") goes on, elsewhere `{1} ask --resume {0}`",
+                    run.id, own_command()));
   RunWorld out;
   const auto spec = parse_json(run.spec);
   if (!spec.is_object() || !spec.contains("world") || !spec["world"].is_object()) return out;

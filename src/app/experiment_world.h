@@ -19,7 +19,9 @@ struct RunWorld {
 };
 
 nlohmann::json json_of(const RunWorld&);
-// This machine where the run says nothing.
+// Its trials are tried by whoever asks for them (app/ask_tell.h).
+bool is_asked(const store::RunInfo&);
+// This machine where the run says nothing. UserError for one that is asked: it has no world.
 RunWorld world_of(const store::RunInfo&);
 
 // Made by the same hands as a server's.

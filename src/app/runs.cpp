@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "app/installation.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "control/loop.h"
+#include "data/files.h"
 #include "event/consistency.h"
 #include "place/engine/scheduler.h"
 #include "platform/nvml.h"
@@ -93,6 +98,22 @@ store::RunInfo find_own_run(store::Store& store, const std::string& written) {
                     "`{2} show {1}/JOB`",
                     run.id, run.name, own_command()));
   return run;
+}
+
+std::function<void(const store::RunInfo&)> kept_files(const std::vector<std::string>& files,
+                                                      const store::Store& store) {
+  std::map<std::string, std::string> kept;
+  for (const auto& file : files) {
+    std::ifstream in(file, std::ios::binary);
+    std::string text(std::istreambuf_iterator<char>(in), {});
+    if (!in || std::filesystem::is_directory(file)) throw UserError("'" + file + "' cannot be read");
+    if (!kept.emplace(std::filesystem::path(file).filename(), std::move(text)).second)
+      throw UserError("two files to be kept have the name of '" + file + "'");
+  }
+  return [kept = std::move(kept), &store](const store::RunInfo& run) {
+    // Apart from what is Tandem's own, and on disk before the run is in its journal.
+    for (const auto& [name, text] : kept) data::write_atomically(store.run_folder(run.id) / "kept" / name, text);
+  };
 }
 
 store::RunInfo with_real_state(const store::Store& store, store::RunInfo run) {

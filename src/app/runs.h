@@ -2,6 +2,7 @@
 // they see it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,9 @@ measure::SensorOptions sensor_options(const spec::EnergySpec&);
 View replayed(store::Store&, const store::RunInfo&, std::optional<JobId> job = {});
 // A run by what a person wrote. UserError for a server's: it is no job (app/job_view.h finds its jobs).
 store::RunInfo find_own_run(store::Store&, const std::string& written);
+// Puts copies of these files into the folder `kept` of a new run's, for its programs. They are read now: UserError for
+// one that cannot be.
+std::function<void(const store::RunInfo&)> kept_files(const std::vector<std::string>& files, const store::Store&);
 // The state for people: a run that is journalled as running but nobody works on was interrupted.
 store::RunInfo with_real_state(const store::Store&, store::RunInfo);
 

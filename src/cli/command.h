@@ -85,6 +85,7 @@ void add_explain(CLI::App&, Action&);
 void add_output(CLI::App&, Action&);
 void add_probe(CLI::App&, Action&);
 void add_token(CLI::App&, Action&);
+void add_ask(CLI::App&, Action&);
 // A command for each kind of job that has no file of its own here.
 void add_kinds(CLI::App&, Action&);
 

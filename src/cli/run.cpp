@@ -66,7 +66,7 @@ int run(int argc, char** argv) {
         add_submit,  add_queue, add_cancel,       add_nodes,  add_explain,   add_output, add_probe,
         add_resume,  add_runs,  add_show,         add_report, add_logs,      add_stop,   add_rm,
         add_predict, add_infer, add_data,         add_doctor, add_tell,      add_schema, add_completion,
-        add_token,   add_compare, add_label})
+        add_token,   add_compare, add_label,    add_ask})
     add(app, action);
   add_kinds(app, action);
   refuse_options_as_values(app);

@@ -27,6 +27,7 @@ struct TuneOptions {
   std::optional<int> cores;
   bool warm = false, recurring = false;
   std::int64_t repetitions = 2;
+  std::vector<std::string> kept;
 };
 
 std::string algorithms_text() {
@@ -57,9 +58,11 @@ int run_all(const TuneOptions& options) {
   std::vector<spec::TuneJob> jobs;  // all are read before the first is run
   for (const auto& file : options.specs) jobs.push_back(tune_job_from(options, file));
   int worst = kDone;
+  auto session = options.session;
+  session.made = kept_files(options.kept, store);
   for (const auto& job : jobs) {
-    const int code = options.recurring ? run_recurring(store, job, options.json, options.session)
-                                       : run_new(store, job, options.json, options.session);
+    const int code = options.recurring ? run_recurring(store, job, options.json, session)
+                                       : run_new(store, job, options.json, session);
     if (code == kInterrupted) return code;
     worst = std::max(worst, code);
   }
@@ -110,6 +113,8 @@ void add_tune(CLI::App& app, Action& action) {
   command->add_option("--repetitions", options->repetitions, "with --warm: epochs a configuration")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  command->add_option("--keep", options->kept, "copied for the run's programs, to $TANDEM_FOLDER/../kept")
+      ->type_name("FILE");
   command->add_flag("-q,--quiet", options->session.quiet, "no progress on standard error");
   command->callback([options, &action] { action = [options] { return run_all(*options); }; });
 }

@@ -43,7 +43,8 @@ TrainJob read_train_job(const json& from) {
   job.program = read_program(part(from, "program"));
   int refused = 0;
   job.hyper = values_from_json(part(from, "hyper"), &refused);
-  if (refused > 0) damaged("a hyperparameter is not a scalar");
+  if (refused > 0) damaged("a hyperparameter has no value");
+  if (from.contains("groups")) from["groups"].get_to(job.groups);
   read_whole(from, "epochs", job.epochs, job.program.plain ? 0 : 1);
   job.system = resources_from_json(part(from, "system"));
   read_whole(from, "nodes", job.nodes, 1);
@@ -82,7 +83,40 @@ json written_place(const PlaceSpec& place) {
   return out;
 }
 
+// The longest first: a group may lie in another.
+const std::string* group_of(const std::string& name, const std::vector<std::string>& groups) {
+  const std::string* best = nullptr;
+  for (const auto& group : groups)
+    if (name.size() > group.size() + 1 && name.starts_with(group) && name[group.size()] == '.' &&
+        (best == nullptr || group.size() > best->size()))
+      best = &group;
+  return best;
+}
+
+// The map of a group, made where it is missing, in those it lies in.
+json& place_of(json& root, const std::string& group, const std::vector<std::string>& groups) {
+  const std::string* outer = group_of(group, groups);
+  json& around = outer ? place_of(root, *outer, groups) : root;
+  json& here = around[outer ? group.substr(outer->size() + 1) : group];
+  if (!here.is_object()) here = json::object();
+  return here;
+}
+
 }  // namespace
+
+Values in_groups(const Values& hyper, const std::vector<std::string>& groups) {
+  if (groups.empty()) return hyper;
+  json nested = json::object();
+  Values out;
+  for (const auto& [name, value] : hyper) {
+    if (const auto* group = group_of(name, groups))
+      place_of(nested, *group, groups)[name.substr(group->size() + 1)] = tandem::to_json(value);
+    else
+      out.emplace(name, value);
+  }
+  for (const auto& [name, held] : nested.items()) out[name] = Structure{held.dump()};
+  return out;
+}
 
 nlohmann::json to_json(const TrainJob& job) {
   json program = job.program.built_in() ? json{{"model", job.program.model}, {"dataset", job.program.dataset}}
@@ -108,6 +142,7 @@ nlohmann::json to_json(const TrainJob& job) {
               {"limits", limits},
               {"keep_checkpoints", job.keep_checkpoints},
               {"energy", energy}};
+  if (!job.groups.empty()) out["groups"] = job.groups;
   if (job.nodes > 1) out["nodes"] = job.nodes;
   if (auto place = written_place(job.place); !place.empty()) out["place"] = std::move(place);
   return out;

@@ -21,7 +21,6 @@ struct Program {
   std::vector<std::string> command;  // never passed to a shell
   bool plain = false;                // the command reports nothing: its exit status is all there is
   std::string folder;                // it runs there; empty: where Tandem was called
-
   bool built_in() const { return command.empty(); }
   bool operator==(const Program&) const = default;
 };
@@ -62,7 +61,10 @@ struct PlaceSpec {
 struct TrainJob {
   std::string name;
   Program program;
-  Values hyper;              // batch_size, learning_rate, ... whatever the program understands
+  Values hyper;  // batch_size, learning_rate, ... whatever the program understands
+  // Those written as maps, "optimizer" of optimizer: {name: sgd}: hyper has optimizer.name, the program gets
+  // the map.
+  std::vector<std::string> groups{};
   std::int64_t epochs = 10;  // taken out of hyper.epochs: Tandem counts them; 0: of a plain program
   Resources system;          // on each of its nodes
   int nodes = 1;             // one process each; more than one: a gang, started together or not at all
@@ -74,6 +76,9 @@ struct TrainJob {
 
   bool operator==(const TrainJob&) const = default;
 };
+
+// As the program is given them: what belongs to a group is inside it.
+Values in_groups(const Values& hyper, const std::vector<std::string>& groups);
 
 nlohmann::json to_json(const TrainJob&);
 TrainJob train_job_from_json(const nlohmann::json&);

@@ -14,6 +14,12 @@ Program read_program(const json& from) {
   if (from.contains("command")) from["command"].get_to(program.command);
   read_word(from, "folder", program.folder);
   if (from.contains("plain")) from["plain"].get_to(program.plain);
+  if (from.contains("placeholders")) from["placeholders"].get_to(program.placeholders);
+  read_word(from, "parameter_file", program.parameter_file);
+  if (from.contains("metrics")) from["metrics"].get_to(program.metrics);
+  read_word(from, "epoch", program.epoch);
+  read_word(from, "metrics_file", program.metrics_file);
+  read_word(from, "metrics_format", program.metrics_format);
   const bool model = !program.model.empty() || !program.dataset.empty();
   if (model && !program.command.empty()) damaged("it has both a model and a command");
   return program;
@@ -118,11 +124,29 @@ Values in_groups(const Values& hyper, const std::vector<std::string>& groups) {
   return out;
 }
 
+nlohmann::json to_json(const Program& program) {
+  json out = program.built_in() ? json{{"model", program.model}, {"dataset", program.dataset}}
+                                : json{{"command", program.command}};
+  if (program.plain) out["plain"] = true;
+  if (!program.folder.empty()) out["folder"] = program.folder;
+  if (program.placeholders) out["placeholders"] = true;
+  if (program.parameter_file != Program{}.parameter_file) out["parameter_file"] = program.parameter_file;
+  if (!program.metrics.empty()) out["metrics"] = program.metrics;
+  if (!program.epoch.empty()) out["epoch"] = program.epoch;
+  if (!program.metrics_file.empty()) out["metrics_file"] = program.metrics_file;
+  if (!program.metrics_format.empty()) out["metrics_format"] = program.metrics_format;
+  return out;
+}
+
+Program program_from_json(const nlohmann::json& from) {
+  try {
+    return read_program(from);
+  } catch (const json::exception& error) {
+    damaged(error.what());
+  }
+}
+
 nlohmann::json to_json(const TrainJob& job) {
-  json program = job.program.built_in() ? json{{"model", job.program.model}, {"dataset", job.program.dataset}}
-                                        : json{{"command", job.program.command}};
-  if (job.program.plain) program["plain"] = true;
-  if (!job.program.folder.empty()) program["folder"] = job.program.folder;
   json limits = {{"stall", job.limits.stall.value}, {"retries", job.limits.retries}};
   if (job.limits.lost != Limits{}.lost) limits["lost"] = job.limits.lost;
   if (job.limits.output != Limits{}.output) limits["output"] = job.limits.output;
@@ -134,7 +158,7 @@ nlohmann::json to_json(const TrainJob& job) {
   if (job.energy.busy) energy["busy"] = job.energy.busy->value;
   json out = {{"kind", "train"},
               {"name", job.name},
-              {"program", program},
+              {"program", to_json(job.program)},
               {"hyper", tandem::to_json(job.hyper)},
               {"epochs", job.epochs},
               {"system", to_json(job.system)},

@@ -10,6 +10,7 @@
 #include "spec/field.h"
 #include "spec/hyper.h"
 #include "spec/hyper_row.h"
+#include "spec/placeholders.h"
 #include "spec/reading.h"
 
 namespace tandem::spec {
@@ -42,6 +43,7 @@ TrainJob read_train(const Node& root, const Catalogue& catalogue, Issues& issues
   check_plain(root, job, issues);
   check_place(root.find("place"), job.place, job.system, issues);
   check_gpus(root.find("system"), job.system.gpus, issues);
+  check_adapted(root.find("program"), draft, false, issues);
   if (job.name.empty() && issues.empty()) job.name = default_name(job.program);
   return job;
 }
@@ -154,6 +156,7 @@ TuneJob read_tune(const Node& root, const Catalogue& catalogue, Issues& issues) 
   check_program(root.find("program"), job.base.program, catalogue, issues);
   read_hyper_space(root.find("hyper"), root.find("constraints"), root.find("start"), catalogue, job, issues);
   check_objective(root.find("objective"), job.objective, issues);
+  check_adapted(root.find("program"), job, true, issues);
   check_energy(root.find("energy"), job.base.energy, issues);
   check_place(root.find("place"), job.base.place, {.gpus = job.system.gpus}, issues);
   sort_choices(job.system);
@@ -221,6 +224,7 @@ Experiment read_characterize(const Node& root, const Catalogue& catalogue, Issue
   sort_choices(job.system);
   check_gpus(root.find("system"), job.system.gpus, issues);
   if (is_map(&root)) check_varies(root, job, issues);
+  check_adapted(root.find("program"), job, false, issues);
   settle_epochs(job);
   add_usual(catalogue, job);
   job.base.seed = draft.experiment.seed;

@@ -45,6 +45,7 @@ void add_members(const std::string& group, const nlohmann::json& map,
 }  // namespace
 
 std::vector<std::string> command_of(const spec::Program& program, const std::string& trainer) {
+  if (program.adapted()) return {"tandem-adapter", to_json(program).dump()};
   if (!program.built_in()) return program.command;
   return {trainer, "train", "--model", program.model, "--dataset", program.dataset};
 }

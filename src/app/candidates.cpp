@@ -170,6 +170,11 @@ std::vector<Value> few_values(const spec::Domain& domain) {
   using Of = spec::Domain::Kind;
   std::vector<Value> out;
   if (domain.kind == Of::choice) return domain.choices;
+  if (domain.step > 0) {
+    const std::int64_t values = *count(domain), taken = values <= kFewValues ? values : kSteps;
+    for (std::int64_t i = 0; i < taken; ++i) out.push_back(value_of(domain, i * (values - 1) / (taken - 1)));
+    return out;
+  }
   if (domain.kind == Of::whole || domain.kind == Of::log_whole) {
     for (const auto value :
          few_whole(static_cast<std::int64_t>(domain.low), static_cast<std::int64_t>(domain.high)))

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <type_traits>
+
+#include "base/json.h"
 
 namespace tandem {
 
 std::string text(const Value& value) {
   if (const auto* word = std::get_if<std::string>(&value)) return *word;
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* structure = std::get_if<Structure>(&value)) return structure->json;
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *whole);
   const auto real = fmt::format("{}", std::get<double>(value));
   return real.find_first_not_of("-0123456789") == std::string::npos ? real + ".0" : real;  // 1.0 is not 1
@@ -21,7 +25,14 @@ std::optional<double> as_number(const Value& value) {
 }
 
 nlohmann::json to_json(const Value& value) {
-  return std::visit([](const auto& held) { return nlohmann::json(held); }, value);
+  return std::visit(
+      [](const auto& held) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, Structure>)
+          return parse_json(held.json);
+        else
+          return nlohmann::json(held);
+      },
+      value);
 }
 
 nlohmann::json to_json(const Values& values) {
@@ -36,7 +47,10 @@ std::optional<Value> value_from_json(const nlohmann::json& json) {
   if (json.is_number_integer()) return Value(json.get<std::int64_t>());
   if (json.is_number()) return Value(json.get<double>());
   if (json.is_string()) return Value(json.get<std::string>());
-  return std::nullopt;
+  if (!json.is_structured() && !json.is_null()) return std::nullopt;
+  std::string held = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (held.size() > kLargestStructure) return std::nullopt;
+  return Value(Structure{std::move(held)});
 }
 
 Values values_from_json(const nlohmann::json& json, int* refused) {

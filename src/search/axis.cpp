@@ -39,11 +39,12 @@ Value Axis::value(double coordinate) const {
 }
 
 double Axis::snapped(double u) const {
-  const bool real = domain_.kind == Kind::real || domain_.kind == Kind::log_real;
+  const bool real = (domain_.kind == Kind::real && domain_.step == 0) || domain_.kind == Kind::log_real;
   return real ? u : position(domain_, at(domain_, u));
 }
 
 double Axis::cell(double coordinate) const {
+  if (domain_.step > 0) return 1 / static_cast<double>(*count(domain_));
   if (domain_.kind == Kind::whole) return 1 / (domain_.high - domain_.low + 1);
   if (domain_.kind != Kind::log_whole) return 0;
   const double here = *as_number(at(domain_, coordinate));

@@ -106,7 +106,35 @@ class SometimesRandom final : public Sampler {
   double fraction_;
 };
 
+class BeginAt final : public Sampler {
+ public:
+  BeginAt(std::unique_ptr<Sampler> inner, const spec::Space& space, std::vector<Values> known)
+      : inner_(std::move(inner)), space_(space), known_(std::move(known)) {}
+
+  std::optional<Values> sample(TrialId trial, Random& random) override {
+    const auto known = static_cast<TrialId>(known_.size());
+    if (trial < known) return completed(space_, known_[static_cast<std::size_t>(trial)], random);
+    return inner_->sample(trial - known, random);
+  }
+  void began(TrialId trial, const Values& point) override { inner_->began(trial, point); }
+  void observe(TrialId trial, std::int64_t epoch, const Losses& losses) override {
+    inner_->observe(trial, epoch, losses);
+  }
+  void failed(TrialId trial) override { inner_->failed(trial); }
+
+ private:
+  std::unique_ptr<Sampler> inner_;
+  spec::Space space_;
+  std::vector<Values> known_;
+};
+
 }  // namespace
+
+std::unique_ptr<Sampler> begin_at(std::unique_ptr<Sampler> inner, const spec::Space& space,
+                                  std::vector<Values> known) {
+  if (known.empty()) return inner;
+  return std::make_unique<BeginAt>(std::move(inner), space, std::move(known));
+}
 
 std::unique_ptr<Searcher> compose(std::unique_ptr<Schedule> schedule, std::unique_ptr<Sampler> sampler,
                                   const spec::Space& space, std::size_t goals, std::uint64_t seed) {

@@ -18,6 +18,10 @@ std::unique_ptr<Searcher> compose(std::unique_ptr<Schedule>, std::unique_ptr<Sam
 
 // Draws this fraction of points at random and leaves the others to the sampler: what keeps BOHB from being
 // worse than HyperBand where its model misleads.
+// The first trials begin at `known`, completed at random where they leave something open; the others where
+// the sampler says, which hears of all.
+std::unique_ptr<Sampler> begin_at(std::unique_ptr<Sampler>, const spec::Space&, std::vector<Values> known);
+
 std::unique_ptr<Sampler> sometimes_random(std::unique_ptr<Sampler>, const spec::Space&, double fraction);
 
 }  // namespace tandem::search

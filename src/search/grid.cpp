@@ -47,16 +47,7 @@ std::vector<std::int64_t> levels_of(const spec::Space& space, std::optional<std:
 }
 
 Value level_value(const spec::Domain& domain, std::int64_t level, std::int64_t levels) {
-  using DomainKind = spec::Domain::Kind;
-  switch (domain.kind) {
-    case DomainKind::choice:
-      return domain.choices[static_cast<std::size_t>(level)];
-    case DomainKind::whole:
-    case DomainKind::log_whole:
-      return static_cast<std::int64_t>(domain.low) + level;
-    default:
-      break;
-  }
+  if (count(domain)) return value_of(domain, level);
   if (levels == 1) return at(domain, 0.5);
   const double u = static_cast<double>(level) / static_cast<double>(levels - 1);
   return at(domain, std::min(u, std::nextafter(1.0, 0.0)));

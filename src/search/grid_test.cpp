@@ -26,6 +26,17 @@ TEST(Grid, VisitsEveryCombinationExactlyOnce) {
   EXPECT_EQ(grid_size(space), 840);
 }
 
+TEST(Grid, GoesInStepsAndThroughStructures) {
+  const auto space = space_of({{"a", in_steps(real(0, 1), 0.25)},
+                               {"b", in_steps(whole(16, 64), 16)},
+                               {"c", choice({Structure{"null"}, Structure{"[1,2]"}})}});
+  const auto points = whole_grid(space);
+  EXPECT_EQ(points.size(), 5u * 4u * 2u);
+  EXPECT_EQ(std::set<Values>(points.begin(), points.end()).size(), points.size());
+  for (const auto& point : points) expect_fits(space, point);
+  EXPECT_EQ(grid_size(space), 40);
+}
+
 TEST(Grid, HasNoDuplicatesWhereParametersDoNotExist) {
   const auto space = space_of({{"kind", choice({"a", "b"})},
                                {"deep", choice({true, false}), spec::Condition{"kind", {std::string("a")}}},

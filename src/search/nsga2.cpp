@@ -41,9 +41,8 @@ Value mutated(const spec::Domain& domain, const Value& value, Random& random) {
   }
   const Value out = at(domain, mutated(position(domain, value), random));
   if (!values || !spec::same(out, value)) return out;
-  const double here = *as_number(value), step = random.below(2) == 0 ? 1 : -1;
-  const double there = here + step < domain.low || here + step > domain.high ? here - step : here + step;
-  return static_cast<std::int64_t>(there);
+  const std::int64_t here = index_of(domain, value), step = random.below(2) == 0 ? 1 : -1;
+  return value_of(domain, here + step < 0 || here + step >= *values ? here - step : here + step);
 }
 
 Value inherited(const spec::Domain& domain, const Value& a, const Value& b, Random& random) {

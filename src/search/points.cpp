@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -34,12 +35,15 @@ Scale scale_of(const Domain& domain) {
     case DomainKind::log_whole:
       assert(domain.low >= 1);
       return {std::log(domain.low - 0.5), std::log(domain.high + 0.5)};
-    case DomainKind::choice:
-      return {0, static_cast<double>(domain.choices.size())};
-    case DomainKind::real:
+    default:
       break;
   }
   return {domain.low, domain.high};
+}
+
+// Every value of it has a cell of the same width.
+bool of_cells(const Domain& domain) {
+  return domain.kind == DomainKind::choice || domain.step > 0;
 }
 
 Value whole(const Domain& domain, double near) {
@@ -52,31 +56,24 @@ double number(const Value& value) {
   return *found;
 }
 
-double place_among(const std::vector<Value>& choices, const Value& value) {
-  const auto found = std::find_if(choices.begin(), choices.end(),
-                                  [&](const Value& each) { return spec::same(each, value); });
-  assert(found != choices.end());
-  return static_cast<double>(found - choices.begin()) + 0.5;
-}
-
 }  // namespace
 
 Value at(const Domain& domain, double u) {
   assert(u >= 0 && u < 1);
+  if (of_cells(domain)) {
+    const auto cells = *count(domain);
+    return value_of(domain, std::min(static_cast<std::int64_t>(u * static_cast<double>(cells)), cells - 1));
+  }
   const Scale scale = scale_of(domain);
   const double place = scale.from + (scale.to - scale.from) * u;
   switch (domain.kind) {
-    case DomainKind::choice: {
-      assert(!domain.choices.empty());
-      return domain.choices[std::min(static_cast<std::size_t>(place), domain.choices.size() - 1)];
-    }
     case DomainKind::whole:
       return whole(domain, place);
     case DomainKind::log_whole:
       return whole(domain, std::exp(place));
     case DomainKind::real:
       return u == kLastPosition ? domain.high : std::clamp(place, domain.low, domain.high);
-    case DomainKind::log_real:
+    default:
       break;
   }
   if (u == 0) return domain.low;  // exp(log(x)) need not be x
@@ -84,25 +81,13 @@ Value at(const Domain& domain, double u) {
 }
 
 double position(const Domain& domain, const Value& value) {
+  if (of_cells(domain))
+    return (static_cast<double>(index_of(domain, value)) + 0.5) / static_cast<double>(*count(domain));
   const Scale scale = scale_of(domain);
   const bool logarithmic = domain.kind == DomainKind::log_real || domain.kind == DomainKind::log_whole;
-  const double place = domain.kind == DomainKind::choice ? place_among(domain.choices, value)
-                       : logarithmic                     ? std::log(number(value))
-                                                         : number(value);
+  const double place = logarithmic ? std::log(number(value)) : number(value);
   if (!(scale.to > scale.from)) return 0;
   return std::clamp((place - scale.from) / (scale.to - scale.from), 0.0, kLastPosition);
-}
-
-std::optional<std::int64_t> count(const Domain& domain) {
-  switch (domain.kind) {
-    case DomainKind::choice:
-      return static_cast<std::int64_t>(domain.choices.size());
-    case DomainKind::whole:
-    case DomainKind::log_whole:
-      return static_cast<std::int64_t>(domain.high - domain.low) + 1;
-    default:
-      return domain.low == domain.high ? std::optional<std::int64_t>(1) : std::nullopt;
-  }
 }
 
 Values point_at(const spec::Space& space, const std::vector<double>& u) {
@@ -116,12 +101,22 @@ Values point_at(const spec::Space& space, const std::vector<double>& u) {
 }
 
 Values draw(const spec::Space& space, Random& random) {
+  return completed(space, {}, random);
+}
+
+Values completed(const spec::Space& space, const Values& known, Random& random) {
   for (int i = 0; i < kMostDraws; ++i) {
     Values out;
-    for (const auto& parameter : space.parameters)
-      if (spec::exists(parameter, out)) out[parameter.name] = at(parameter.domain, random.uniform());
+    for (const auto& parameter : space.parameters) {
+      if (!spec::exists(parameter, out)) continue;
+      const auto given = known.find(parameter.name);
+      out[parameter.name] = given != known.end() ? given->second : at(parameter.domain, random.uniform());
+    }
     if (spec::allowed(space, out)) return out;
   }
+  if (!known.empty())
+    throw UserError(
+        fmt::format("start: no way to complete the point {} meets the constraints", to_json(known).dump()));
   throw_unsatisfiable(space);
 }
 

@@ -16,6 +16,8 @@ namespace tandem::search {
 Values draw(const spec::Space&, Random&);
 // The same, but a point that is not among `seen`, unless a hundred draws find no other.
 Values draw_unseen(const spec::Space&, const std::set<Values>& seen, Random&);
+// `known` with what it leaves open drawn at random; what does not exist beside the rest is left out of it.
+Values completed(const spec::Space&, const Values& known, Random&);
 // The same error, for samplers that look for points in ways of their own.
 [[noreturn]] void throw_unsatisfiable(const spec::Space&);
 
@@ -24,9 +26,6 @@ Values draw_unseen(const spec::Space&, const std::set<Values>& seen, Random&);
 // number has a cell of its own, and `position` is inside it.
 Value at(const spec::Domain&, double u);
 double position(const spec::Domain&, const Value&);
-
-// How many values the domain has; nothing when it is continuous.
-std::optional<std::int64_t> count(const spec::Domain&);
 
 // The point at `u` (one number a parameter): only the parameters that exist are in it. Constraints are not
 // looked at.

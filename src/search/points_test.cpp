@@ -15,12 +15,18 @@ using spec::Domain;
 using Kind = Domain::Kind;
 
 TEST(Points, EveryValueOfADomainComesBackFromItsPosition) {
-  const std::vector<Domain> domains{choice({"a", "b", "c"}), choice({true, false}), choice({1, 2.5, "x"}),
-                                    whole(-3, 17),           log_whole(1, 1000),    log_whole(16, 16)};
+  const std::vector<Domain> domains{choice({"a", "b", "c"}),
+                                    choice({true, false}),
+                                    choice({1, 2.5, "x"}),
+                                    whole(-3, 17),
+                                    log_whole(1, 1000),
+                                    log_whole(16, 16),
+                                    in_steps(real(0, 1), 0.1),
+                                    in_steps(whole(-16, 256), 16),
+                                    choice({Structure{"null"}, Structure{"[64,64]"}, 3})};
   for (const auto& domain : domains)
     for (std::int64_t i = 0; i < *count(domain); ++i) {
-      const Value value = domain.kind == Kind::choice ? domain.choices[static_cast<std::size_t>(i)]
-                                                      : Value(static_cast<std::int64_t>(domain.low) + i);
+      const Value value = value_of(domain, i);
       const double u = position(domain, value);
       EXPECT_GE(u, 0);
       EXPECT_LT(u, 1);
@@ -54,6 +60,29 @@ TEST(Points, EqualSharesOfTheUnitIntervalAreEquallyLikely) {
   int below = 0;
   for (int i = 0; i < 1000; ++i) below += std::get<double>(at(log_real(1e-4, 1), (i + 0.5) / 1000)) < 1e-2;
   EXPECT_EQ(below, 500);
+}
+
+TEST(Points, StepsAreEquallyLikelyAndNothingElseIsDrawn) {
+  std::map<std::string, int> seen;
+  for (int i = 0; i < 500; ++i) ++seen[text(at(in_steps(real(0, 1), 0.25), (i + 0.5) / 500))];
+  EXPECT_EQ(seen, (std::map<std::string, int>{
+                      {"0.0", 100}, {"0.25", 100}, {"0.5", 100}, {"0.75", 100}, {"1.0", 100}}));
+}
+
+TEST(Points, WhatAKnownPointLeavesOpenIsDrawn) {
+  const auto space = conditional_space();
+  Random random(4);
+  std::set<Values> different;
+  for (int i = 0; i < 50; ++i) {
+    const Values point = completed(space, {{"optimizer", std::string("sgd")}, {"rate", 0.5}}, random);
+    EXPECT_EQ(point.at("rate"), Value(0.5));
+    EXPECT_TRUE(point.contains("momentum"));
+    expect_fits(space, point);
+    different.insert(point);
+  }
+  EXPECT_GT(different.size(), 40u);
+  EXPECT_FALSE(
+      completed(space, {{"optimizer", std::string("adam")}, {"momentum", 0.1}}, random).contains("momentum"));
 }
 
 TEST(Points, ADomainOfOneValueGivesIt) {

@@ -169,6 +169,7 @@ std::unique_ptr<Searcher> make_searcher(const spec::SearchSpec& spec, const spec
   auto sampler = make_sampler(algorithm.sampler, space, options_for(spec, space, goals));
   if (algorithm.random_fraction > 0)
     sampler = sometimes_random(std::move(sampler), space, algorithm.random_fraction);
+  sampler = begin_at(std::move(sampler), space, spec.start);
   return compose(std::move(schedule), std::move(sampler), space, goals,
                  static_cast<std::uint64_t>(spec.seed));
 }

@@ -103,6 +103,25 @@ TEST(Algorithms, AllAreThere) {
                                           "successive-halving", "hyperband", "asha", "bohb", "pbt"}));
 }
 
+// Which of the first trials are where they were told to begin; the others as the algorithm likes.
+TEST(Algorithms, BeginAtKnownPoints) {
+  for (auto each : cases()) {
+    if (each.spec.algorithm == "grid" || each.spec.trials == 1) continue;
+    each.spec.start = {{{"rate", 0.001}, {"layers", std::int64_t{4}}}, {{"layers", std::int64_t{2}}}};
+    std::vector<Values> points;
+    World world = world_for(each, 1, points);
+    const auto searcher = searcher_for(each);
+    while (step(world, *searcher, points)) {
+    }
+    ASSERT_FALSE(points.empty()) << text(each);
+    EXPECT_EQ(points[0], each.spec.start[0]) << text(each);
+    if (points.size() == 1) continue;
+    EXPECT_EQ(points[1].at("layers"), Value(std::int64_t{2})) << text(each);
+    EXPECT_TRUE(points[1].contains("rate")) << text(each);
+    EXPECT_TRUE(searcher->finished()) << text(each);
+  }
+}
+
 TEST(MakeSearcher, NamesWhatIsWrong) {
   SearchSpec spec;
   spec.algorithm = "hyperbrand";

@@ -17,6 +17,7 @@ struct AnyValue {  // so that {1, 2.5, "x"} is a list of values
   AnyValue(int v) : value(std::int64_t{v}) {}
   AnyValue(double v) : value(v) {}
   AnyValue(const char* v) : value(std::string(v)) {}
+  AnyValue(Structure v) : value(std::move(v)) {}
   Value value;
 };
 
@@ -36,6 +37,11 @@ inline spec::Domain whole(double low, double high) {
 }
 inline spec::Domain log_whole(double low, double high) {
   return {spec::Domain::Kind::log_whole, {}, low, high};
+}
+
+inline spec::Domain in_steps(spec::Domain domain, double step) {
+  domain.step = step;
+  return domain;
 }
 
 inline spec::Space space_of(std::vector<spec::Parameter> parameters,

@@ -56,6 +56,15 @@ TEST_P(BothTpe, LearnsChoicesWholeNumbersAndConditions) {
   EXPECT_GT(three, 20);  // a quarter by chance
 }
 
+TEST_P(BothTpe, LearnsLogarithmicWholeNumbersAndSteps) {
+  const auto space = space_of({{"width", log_whole(16, 4096)}, {"keep", in_steps(real(0, 1), 0.05)}});
+  const Loss loss = [](const Values& point) {
+    return std::abs(std::log2(number(point, "width")) - 7) + 5 * std::abs(number(point, "keep") - 0.35);
+  };
+  EXPECT_LT(median_best(GetParam(), space, loss, 80), 0.5 * median_best("random", space, loss, 80));
+  for (const auto& point : search_points(GetParam(), space, loss, 80)) expect_fits(space, point);
+}
+
 TEST_P(BothTpe, SpreadsItsFirstPointsEvenly) {
   const auto space = space_of({{"x", real(0, 1)}});
   const auto points = search_points(

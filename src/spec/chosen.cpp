@@ -62,7 +62,7 @@ std::string with_choices(std::string_view text, const TrainJob& chosen) {
   }
   out["kind"] = "train";
   out["seed"] = chosen.seed;  // of an experiment's settings
-  out["hyper"] = tandem::to_json(chosen.hyper);
+  out["hyper"] = tandem::to_json(in_groups(chosen.hyper, chosen.groups));
   out["hyper"]["epochs"] = chosen.epochs;
   return out.dump();
 }

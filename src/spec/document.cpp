@@ -71,7 +71,7 @@ struct TooDeep {
 // aliases.
 class Builder : public YAML::EventHandler {
  public:
-  explicit Builder(Issues& issues) : issues_(issues) {}
+  Builder(std::string_view text, Issues& issues) : text_(text), issues_(issues) {}
 
   std::optional<Node> root;
   Place document_at;
@@ -81,7 +81,7 @@ class Builder : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto kind = allowed(mark, "?", anchor) ? Node::Kind::null : Node::Kind::broken;
-    add({.kind = kind, .at = place(mark)});
+    add({.kind = kind, .at = place(mark), .text = writes_null(mark) ? "null" : ""});
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
@@ -122,6 +122,14 @@ class Builder : public YAML::EventHandler {
     return anchor == 0 && !tagged;
   }
 
+  // ~ and null are written; nothing at all is not.
+  bool writes_null(const YAML::Mark& mark) const {
+    const auto from = std::min(static_cast<std::size_t>(std::max(mark.pos, 0)), text_.size());
+    const auto rest = text_.substr(from);
+    return rest.starts_with('~') || rest.starts_with("null") || rest.starts_with("Null") ||
+           rest.starts_with("NULL");
+  }
+
   void open(Node::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     if (static_cast<int>(open_.size()) >= kDeepestNesting) throw TooDeep{place(mark)};
     Open opened{.node = {.kind = kind, .at = place(mark)}, .key = {}, .seen = {}};
@@ -145,7 +153,8 @@ class Builder : public YAML::EventHandler {
       check_key(parent, node);
       parent.key = std::move(node);
     } else {
-      if (node.kind == Node::Kind::null) node.at = parent.key->at;  // nothing was written: point at its key
+      if (node.kind == Node::Kind::null && node.text.empty())
+        node.at = parent.key->at;  // nothing was written: point at its key
       if (parent.key->kind != Node::Kind::broken)
         parent.node.entries.push_back({parent.key->text, parent.key->at, std::move(node)});
       parent.key.reset();
@@ -167,6 +176,7 @@ class Builder : public YAML::EventHandler {
     key.kind = Node::Kind::broken;
   }
 
+  std::string_view text_;
   Issues& issues_;
   std::vector<Open> open_;
 };
@@ -240,7 +250,7 @@ std::optional<Node> read_document(std::string_view text, Issues& issues) {
   }
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (!characters_are_good(text, issues)) return std::nullopt;
-  Builder builder(issues);
+  Builder builder(text, issues);
   try {
     std::istringstream stream{std::string(text) + (text.ends_with('\n') ? "" : "\n") + kDocumentEnd};
     YAML::Parser parser(stream);

@@ -32,7 +32,7 @@ struct Node {
   };  // broken: an issue was reported already, say no more of it
   Kind kind = Kind::broken;
   Place at;
-  std::string text;            // scalar: as written, without quotes
+  std::string text;            // scalar: as written, without quotes; null: empty where nothing is written
   bool quoted = false;         // scalar: quoted or a block, so always a word
   std::vector<Node> items;     // list
   std::vector<Entry> entries;  // map, in the order written

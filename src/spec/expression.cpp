@@ -267,6 +267,7 @@ Answer compare(Op op, const Operand& left, const Operand& right) {
 Operand operand(const Value& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag;
   if (const auto* word = std::get_if<std::string>(&value)) return std::string_view(*word);
+  if (const auto* structure = std::get_if<Structure>(&value)) return std::string_view(structure->json);
   return *as_number(value);
 }
 

@@ -172,6 +172,14 @@ std::optional<Found> read_number(Type type, const Node& node, const Value& value
   return std::nullopt;
 }
 
+// Scalars mean no other values.
+Found found_as(const Value& scalar) {
+  if (const auto* flag = std::get_if<bool>(&scalar)) return *flag;
+  if (const auto* whole = std::get_if<std::int64_t>(&scalar)) return *whole;
+  if (const auto* real = std::get_if<double>(&scalar)) return *real;
+  return std::get<std::string>(scalar);
+}
+
 double as_double(const Found& found) {
   const auto* whole = std::get_if<std::int64_t>(&found);
   return whole ? static_cast<double>(*whole) : std::get<double>(found);
@@ -397,7 +405,7 @@ std::optional<Found> read_value(const Field& field, const Node& node, const std:
     issues.add(node.at, path, means.problem + ": " + quote(node.text));
     return std::nullopt;
   }
-  if (field.type == Type::any) return std::visit([](const auto& held) { return Found(held); }, *means.value);
+  if (field.type == Type::any) return found_as(*means.value);
   if (field.type == Type::word || field.type == Type::table_or_word)
     return read_field_word(field, node, path, issues);
   if (const auto* flag = std::get_if<bool>(&*means.value); flag && field.type == Type::flag) return *flag;

@@ -32,9 +32,19 @@ struct Hyper {
   bool gone = false;                 // its condition can never hold
 };
 
+// Where no program is known there are no groups either: what a map means cannot be told.
+const ModelEntry kNoModel{};
+
+// The domain's own value that this one is: a real number where it has real ones.
+Value nearest(const Domain& domain, const Value& value) {
+  if (count(domain)) return value_of(domain, index_of(domain, value));
+  return as_number(value).value();
+}
+
 std::string values_text(const Domain& domain) {
   if (domain.kind != Domain::Kind::choice)
-    return fmt::format("lies between {} and {}", domain.low, domain.high);
+    return fmt::format("lies between {} and {}{}", domain.low, domain.high,
+                       domain.step > 0 ? fmt::format(" in steps of {}", domain.step) : "");
   std::vector<std::string> shown;
   for (const auto& choice : domain.choices) {
     if (shown.size() == 10) {
@@ -57,10 +67,22 @@ class SpaceReader {
                   fmt::format("has {} hyperparameters; at most {} are allowed", hyper->entries.size(),
                               kMostParameters));
     else if (is_map(hyper))
-      for (const auto& entry : hyper->entries) read_entry(entry);
+      job_.base.groups =
+          each_hyper(names_are_known() ? model_ : &kNoModel, *hyper, Domains::all, issues_,
+                     [&](const std::string& name, const Entry& entry) { read_entry(name, entry); });
+    if (all_.size() > kMostParameters)
+      issues_.add(hyper->at, "hyper",
+                  fmt::format("has {} hyperparameters in all its groups; at most {} are allowed", all_.size(),
+                              kMostParameters));
     add_defaults();
     for (auto& parameter : all_) read_condition(parameter);
     resolve(in_order());
+  }
+
+  void read_start(const Node* node) {
+    if (node == nullptr || node->kind != Node::Kind::list || node->items.size() > kMostStarts) return;
+    for (std::size_t i = 0; i < node->items.size(); ++i)
+      if (is_map(&node->items[i])) read_known_point(node->items[i], fmt::format("start[{}]", i));
   }
 
   void read_constraints(const Node* node) {
@@ -84,12 +106,12 @@ class SpaceReader {
     all_.push_back(std::move(parameter));
   }
 
-  void read_entry(const Entry& entry) {
-    if (entry.key == "epochs") return;  // the table has read or refused it
-    const std::string path = join_path("hyper", entry.key);
-    const auto row = hyper_row(model_, entry, path, Domains::all, issues_);
+  void read_entry(const std::string& name, const Entry& entry) {
+    if (name == "epochs") return;  // the table has read or refused it
+    const std::string path = join_path("hyper", name);
+    const auto row = hyper_row(model_, name, entry.at, path, Domains::all, issues_);
     if (!row) return;
-    if (is_system(entry.key))
+    if (is_system(name))
       issues_.add(entry.at, path,
                   "is the name of a system parameter, and one name cannot mean two things in a search; "
                   "choose another");
@@ -127,7 +149,7 @@ class SpaceReader {
       return;
     }
     const auto& [name, at, values] = node->entries[0];
-    const auto found = index_.find(name);
+    const auto found = named_beside(parameter.row.name, name);
     if (found != index_.end()) {
       const Hyper& on = all_[found->second];
       if (!on.value) parameter.after = found->second;
@@ -136,6 +158,18 @@ class SpaceReader {
       issues_.add(at, join_path(path, name),
                   "names no hyperparameter of this spec" + suggestion(name, false));
     }
+  }
+
+  // Inside a group the names of its own come first, then those of the groups around it.
+  std::map<std::string, std::size_t>::const_iterator named_beside(std::string from,
+                                                                  const std::string& name) const {
+    for (auto dot = from.rfind('.'); dot != std::string::npos; dot = from.rfind('.')) {
+      from.resize(dot);
+      const auto& groups = job_.base.groups;
+      if (std::find(groups.begin(), groups.end(), from) == groups.end()) continue;
+      if (const auto found = index_.find(from + "." + name); found != index_.end()) return found;
+    }
+    return index_.find(name);
   }
 
   // The values a condition asks for: one, or a list.
@@ -148,9 +182,9 @@ class SpaceReader {
       if (!several) return std::nullopt;
       values = *several;
     } else {
-      const auto one = read_value(row, node, path, issues_);
+      const auto one = read_choice(row, node, path, issues_);
       if (!one) return std::nullopt;
-      values.push_back(to_value(*one));
+      values.push_back(*one);
     }
     if (const auto never = on.domain ? first_outside(*on.domain, values) : std::nullopt) {
       issues_.add(node.at, path,
@@ -226,6 +260,67 @@ class SpaceReader {
     return did_you_mean(name, known);
   }
 
+  // A point in which the search shall begin; it may leave out what shall be drawn.
+  void read_known_point(const Node& map, const std::string& path) {
+    Values point;
+    const std::size_t before = issues_.size();
+    read_known_values(map, "", path, point);
+    if (issues_.size() > before) return;
+    Values so_far = job_.base.hyper;
+    for (const auto& parameter : job_.hyper.parameters) {
+      const auto given = point.find(parameter.name);
+      if (given == point.end()) continue;
+      const auto* when = parameter.when ? &*parameter.when : nullptr;
+      if (when != nullptr && so_far.contains(when->parameter) && !exists(parameter, so_far)) {
+        issues_.add(map.at, join_path(path, parameter.name),
+                    fmt::format("does not exist where {} is {}", when->parameter,
+                                quote(tandem::text(so_far.at(when->parameter)))));
+        return;
+      }
+      so_far.insert(*given);
+    }
+    for (const auto& constraint : job_.hyper.constraints)
+      if (!constraint.holds(so_far))
+        return issues_.add(map.at, path, fmt::format("does not meet the constraint '{}'", constraint.text()));
+    job_.search.start.push_back(std::move(point));
+  }
+
+  void read_known_values(const Node& map, const std::string& prefix, const std::string& path, Values& point) {
+    for (const auto& entry : map.entries) {
+      const std::string name = prefix + entry.key, here = join_path(path, entry.key);
+      const auto found = index_.find(name);
+      if (found != index_.end()) {
+        read_known_value(all_[found->second], entry.value, here, point);
+      } else if (std::find(job_.base.groups.begin(), job_.base.groups.end(), name) !=
+                 job_.base.groups.end()) {
+        if (is_map(&entry.value))
+          read_known_values(entry.value, name + ".", here, point);
+        else
+          issues_.add(entry.value.at, here, "is a group: must be a map, not " + kind_text(entry.value));
+      } else if (names_are_known()) {
+        issues_.add(entry.at, here, "names no hyperparameter of this spec" + suggestion(name, false));
+      }
+    }
+  }
+
+  void read_known_value(const Hyper& parameter, const Node& node, const std::string& path, Values& point) {
+    Field row = parameter.row;
+    row.domains = Domains::never;
+    const auto value = read_choice(row, node, path, issues_);
+    if (!value) return;
+    const std::string shown = quote(tandem::text(*value));
+    if (parameter.value && !same(*parameter.value, *value))
+      issues_.add(node.at, path,
+                  fmt::format("is {}, and {} is fixed to {}", shown, quote(parameter.row.name),
+                              quote(tandem::text(*parameter.value))));
+    else if (parameter.domain && !contains(*parameter.domain, *value))
+      issues_.add(node.at, path,
+                  fmt::format("is never {}: {} {}", shown, quote(parameter.row.name),
+                              values_text(*parameter.domain)));
+    else if (parameter.domain)
+      point[parameter.row.name] = nearest(*parameter.domain, *value);
+  }
+
   // What varies beside hyperparameters, as far as the table has read it: jobs, nodes and epochs.
   bool in_space(const std::string& name) const {
     const auto& known = job_.hyper.parameters;
@@ -264,11 +359,12 @@ class SpaceReader {
 
 }  // namespace
 
-void read_hyper_space(const Node* hyper, const Node* constraints, const Catalogue& catalogue, TuneJob& job,
-                      Issues& issues) {
+void read_hyper_space(const Node* hyper, const Node* constraints, const Node* start,
+                      const Catalogue& catalogue, TuneJob& job, Issues& issues) {
   SpaceReader reader(find(catalogue.models, job.base.program.model), job, issues);
   reader.read(hyper);
   reader.read_constraints(constraints);
+  reader.read_start(start);
 }
 
 }  // namespace tandem::spec

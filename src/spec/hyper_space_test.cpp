@@ -29,6 +29,76 @@ TEST(HyperSpace, ConditionsNameValuesAnotherCanHave) {
   EXPECT_FALSE(parameters[0].when);
 }
 
+TEST(HyperSpace, GroupsAreWrittenAsMaps) {
+  const auto job = good(kCommand + R"(hyper:
+  optimizer:
+    name: {choice: [sgd, adam]}
+    momentum: {range: [0, 0.99], when: {name: sgd}}
+    schedule: {kind: {choice: [cosine, flat]}, warmup: 3}
+  name: {choice: [sgd, x]}
+  width: {int: [1, 64], when: {optimizer.name: adam}}
+constraints: ["optimizer.momentum < 0.9"]
+)");
+  EXPECT_EQ(order(job), (std::vector<std::string>{"optimizer.name", "optimizer.momentum",
+                                                  "optimizer.schedule.kind", "name", "width"}));
+  EXPECT_EQ(job.hyper.parameters[1].when, (Condition{"optimizer.name", {word("sgd")}}))
+      << "its own group's first";
+  EXPECT_EQ(job.hyper.parameters[4].when, (Condition{"optimizer.name", {word("adam")}}));
+  EXPECT_EQ(job.base.hyper, (Values{{"optimizer.schedule.warmup", whole(3)}}));
+  EXPECT_EQ(job.base.groups, (std::vector<std::string>{"optimizer", "optimizer.schedule"}));
+  EXPECT_TRUE(good(kCommand + "hyper: {a.b: {int: [1, 2]}}").base.groups.empty())
+      << "a dot alone is part of a name";
+}
+
+TEST(HyperSpace, WhatIsNoGroupSaysSo) {
+  expect_issue(kCommand + "hyper: {x: {choise: [1, 2]}}",
+               "3:13: hyper.x.choise: is not part of a domain; known are choice, range, log, int");
+  expect_issue(kCommand + "hyper: {o.n: {int: [1, 2]}, o: {n: 3}}", "3:33: hyper.o.n: is given twice");
+  expect_issue(kCommand + "hyper: {o: {n: {int: [1, 2]}, when: {x: 1}}, x: 1}",
+               "3:13: hyper.o.n: is not part of a domain");
+  expect_issue(kLenet + "hyper: {optimizer: {name: {choice: [sgd, adam]}}}",
+               "3:21: hyper.optimizer.name: is not part of a domain");
+}
+
+TEST(HyperSpace, ASearchMayStartAtKnownPoints) {
+  const std::string space = kCommand + R"(hyper:
+  rate: {log: [0.001, 1]}
+  layers: {int: [2, 8], step: 2}
+  optimizer: {name: {choice: [sgd, adam]}, momentum: {range: [0, 0.99], when: {name: sgd}}}
+  fixed: 3
+constraints: ["layers < 8 or rate < 0.5"]
+)";
+  const auto job = good(space + R"(start:
+  - {rate: 1, layers: 4, optimizer: {name: sgd, momentum: 0}, fixed: 3}
+  - {rate: 0.01}
+)");
+  EXPECT_EQ(
+      job.search.start,
+      (std::vector<Values>{
+          {{"rate", 1.0}, {"layers", whole(4)}, {"optimizer.name", word("sgd")}, {"optimizer.momentum", 0.0}},
+          {{"rate", 0.01}}}));
+  const auto refuse = [&](const std::string& start, const std::string& issue) {
+    expect_issue(space + "start: " + start, issue);
+  };
+  refuse("[{rat: 1}]", "9:10: start[0].rat: names no hyperparameter of this spec (did you mean 'rate'?)");
+  refuse("[{rate: 2}]", "9:16: start[0].rate: is never '2': 'rate' lies between 0.001 and 1");
+  refuse("[{layers: 3}]", "9:18: start[0].layers: is never '3': 'layers' lies between 2 and 8 in steps of 2");
+  refuse("[{fixed: 4}]", "9:17: start[0].fixed: is '4', and 'fixed' is fixed to '3'");
+  refuse("[{optimizer: adam}]", "9:21: start[0].optimizer: is a group: must be a map, not 'adam'");
+  refuse("[{optimizer: {name: adam, momentum: 0}}]",
+         "9:9: start[0].optimizer.momentum: does not exist where optimizer.name is 'adam'");
+  refuse("[{rate: 0.9, layers: 8}]",
+         "9:9: start[0]: does not meet the constraint 'layers < 8 or rate < 0.5'");
+  refuse("{rate: 0.9}", "9:8: start: must be a list, each item a map of keys and values, not a map");
+  refuse("[{rate: 0.1}, {rate: 0.2}]\nsearch: {trials: 1}",
+         "9:8: start: has 2 points, and search.trials is 1");
+  auto catalogue = kCatalogue;
+  catalogue.algorithms.push_back({"grid", "every combination"});
+  EXPECT_TRUE(
+      mentions(parse_tune(space + "start: [{rate: 0.1}]\nsearch: {algorithm: grid}", "job.yaml", catalogue),
+               "is of no use to a grid"));
+}
+
 TEST(HyperSpace, OrderIsAsWrittenWherePossible) {
   EXPECT_EQ(order(good(kCommand + R"(hyper:
   m: {int: [0, 9], when: {o: 1}}

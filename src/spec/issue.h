@@ -1,6 +1,7 @@
 // What is wrong with a spec and where. Issues are collected, never thrown one at a time.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@ class Issues {
 
   void add(Place at, std::string_view path, const std::string& message);
   bool empty() const { return issues_.empty(); }
+  std::size_t size() const { return issues_.size(); }
   std::vector<Issue> in_order() const;  // by line and column
 
  private:

@@ -14,6 +14,12 @@ Program read_program(const json& from) {
   if (from.contains("command")) from["command"].get_to(program.command);
   read_word(from, "folder", program.folder);
   if (from.contains("plain")) from["plain"].get_to(program.plain);
+  if (from.contains("placeholders")) from["placeholders"].get_to(program.placeholders);
+  read_word(from, "parameter_file", program.parameter_file);
+  if (from.contains("metrics")) from["metrics"].get_to(program.metrics);
+  read_word(from, "epoch", program.epoch);
+  read_word(from, "metrics_file", program.metrics_file);
+  read_word(from, "metrics_format", program.metrics_format);
   const bool model = !program.model.empty() || !program.dataset.empty();
   if (model && !program.command.empty()) damaged("it has both a model and a command");
   return program;
@@ -43,7 +49,8 @@ TrainJob read_train_job(const json& from) {
   job.program = read_program(part(from, "program"));
   int refused = 0;
   job.hyper = values_from_json(part(from, "hyper"), &refused);
-  if (refused > 0) damaged("a hyperparameter is not a scalar");
+  if (refused > 0) damaged("a hyperparameter has no value");
+  if (from.contains("groups")) from["groups"].get_to(job.groups);
   read_whole(from, "epochs", job.epochs, job.program.plain ? 0 : 1);
   job.system = resources_from_json(part(from, "system"));
   read_whole(from, "nodes", job.nodes, 1);
@@ -82,13 +89,64 @@ json written_place(const PlaceSpec& place) {
   return out;
 }
 
+// The longest first: a group may lie in another.
+const std::string* group_of(const std::string& name, const std::vector<std::string>& groups) {
+  const std::string* best = nullptr;
+  for (const auto& group : groups)
+    if (name.size() > group.size() + 1 && name.starts_with(group) && name[group.size()] == '.' &&
+        (best == nullptr || group.size() > best->size()))
+      best = &group;
+  return best;
+}
+
+// The map of a group, made where it is missing, in those it lies in.
+json& place_of(json& root, const std::string& group, const std::vector<std::string>& groups) {
+  const std::string* outer = group_of(group, groups);
+  json& around = outer ? place_of(root, *outer, groups) : root;
+  json& here = around[outer ? group.substr(outer->size() + 1) : group];
+  if (!here.is_object()) here = json::object();
+  return here;
+}
+
 }  // namespace
 
+Values in_groups(const Values& hyper, const std::vector<std::string>& groups) {
+  if (groups.empty()) return hyper;
+  json nested = json::object();
+  Values out;
+  for (const auto& [name, value] : hyper) {
+    if (const auto* group = group_of(name, groups))
+      place_of(nested, *group, groups)[name.substr(group->size() + 1)] = tandem::to_json(value);
+    else
+      out.emplace(name, value);
+  }
+  for (const auto& [name, held] : nested.items()) out[name] = Structure{held.dump()};
+  return out;
+}
+
+nlohmann::json to_json(const Program& program) {
+  json out = program.built_in() ? json{{"model", program.model}, {"dataset", program.dataset}}
+                                : json{{"command", program.command}};
+  if (program.plain) out["plain"] = true;
+  if (!program.folder.empty()) out["folder"] = program.folder;
+  if (program.placeholders) out["placeholders"] = true;
+  if (program.parameter_file != Program{}.parameter_file) out["parameter_file"] = program.parameter_file;
+  if (!program.metrics.empty()) out["metrics"] = program.metrics;
+  if (!program.epoch.empty()) out["epoch"] = program.epoch;
+  if (!program.metrics_file.empty()) out["metrics_file"] = program.metrics_file;
+  if (!program.metrics_format.empty()) out["metrics_format"] = program.metrics_format;
+  return out;
+}
+
+Program program_from_json(const nlohmann::json& from) {
+  try {
+    return read_program(from);
+  } catch (const json::exception& error) {
+    damaged(error.what());
+  }
+}
+
 nlohmann::json to_json(const TrainJob& job) {
-  json program = job.program.built_in() ? json{{"model", job.program.model}, {"dataset", job.program.dataset}}
-                                        : json{{"command", job.program.command}};
-  if (job.program.plain) program["plain"] = true;
-  if (!job.program.folder.empty()) program["folder"] = job.program.folder;
   json limits = {{"stall", job.limits.stall.value}, {"retries", job.limits.retries}};
   if (job.limits.lost != Limits{}.lost) limits["lost"] = job.limits.lost;
   if (job.limits.output != Limits{}.output) limits["output"] = job.limits.output;
@@ -100,7 +158,7 @@ nlohmann::json to_json(const TrainJob& job) {
   if (job.energy.busy) energy["busy"] = job.energy.busy->value;
   json out = {{"kind", "train"},
               {"name", job.name},
-              {"program", program},
+              {"program", to_json(job.program)},
               {"hyper", tandem::to_json(job.hyper)},
               {"epochs", job.epochs},
               {"system", to_json(job.system)},
@@ -108,6 +166,7 @@ nlohmann::json to_json(const TrainJob& job) {
               {"limits", limits},
               {"keep_checkpoints", job.keep_checkpoints},
               {"energy", energy}};
+  if (!job.groups.empty()) out["groups"] = job.groups;
   if (job.nodes > 1) out["nodes"] = job.nodes;
   if (auto place = written_place(job.place); !place.empty()) out["place"] = std::move(place);
   return out;

@@ -4,6 +4,7 @@
 // JSON is complete, so a run can be resumed without its YAML file.
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -21,7 +22,17 @@ struct Program {
   std::vector<std::string> command;  // never passed to a shell
   bool plain = false;                // the command reports nothing: its exit status is all there is
   std::string folder;                // it runs there; empty: where Tandem was called
+  // Without SDK (docs/programs.md): tandem-adapter fills in the command and reports what it reads.
+  bool placeholders = false;            // the command has some: {learning_rate}
+  std::string parameter_file = "json";  // what {file} is: json or yaml
+  std::map<std::string, std::string>
+      metrics{};                 // by name: a pattern; of a metrics_file: a key, column or tag
+  std::string epoch{};           // a pattern: the number of an epoch, whose metrics belong together
+  std::string metrics_file{};    // what is read instead of the output; may have placeholders
+  std::string metrics_format{};  // jsonl, csv, tensorboard; empty: by the file's name
 
+  bool reads_metrics() const { return !metrics.empty() || !metrics_file.empty(); }
+  bool adapted() const { return placeholders || reads_metrics(); }
   bool built_in() const { return command.empty(); }
   bool operator==(const Program&) const = default;
 };
@@ -62,7 +73,10 @@ struct PlaceSpec {
 struct TrainJob {
   std::string name;
   Program program;
-  Values hyper;              // batch_size, learning_rate, ... whatever the program understands
+  Values hyper;  // batch_size, learning_rate, ... whatever the program understands
+  // Those written as maps, "optimizer" of optimizer: {name: sgd}: hyper has optimizer.name, the program gets
+  // the map.
+  std::vector<std::string> groups{};
   std::int64_t epochs = 10;  // taken out of hyper.epochs: Tandem counts them; 0: of a plain program
   Resources system;          // on each of its nodes
   int nodes = 1;             // one process each; more than one: a gang, started together or not at all
@@ -75,6 +89,11 @@ struct TrainJob {
   bool operator==(const TrainJob&) const = default;
 };
 
+// As the program is given them: what belongs to a group is inside it.
+Values in_groups(const Values& hyper, const std::vector<std::string>& groups);
+
+nlohmann::json to_json(const Program&);
+Program program_from_json(const nlohmann::json&);
 nlohmann::json to_json(const TrainJob&);
 TrainJob train_job_from_json(const nlohmann::json&);
 

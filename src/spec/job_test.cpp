@@ -47,7 +47,7 @@ TEST(Job, NonsenseIsASystemError) {
                                                                 {"/program/command/0", "{}"},
                                                                 {"/program/model", R"("lenet5")"},
                                                                 {"/hyper", "[1]"},
-                                                                {"/hyper/a", "[]"},
+                                                                {"/hyper/a", "18446744073709551615"},
                                                                 {"/epochs", "0"},
                                                                 {"/epochs", "1.5"},
                                                                 {"/epochs", "18446744073709551615"},

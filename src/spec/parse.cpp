@@ -10,6 +10,7 @@
 #include "spec/field.h"
 #include "spec/hyper.h"
 #include "spec/hyper_row.h"
+#include "spec/placeholders.h"
 #include "spec/reading.h"
 
 namespace tandem::spec {
@@ -42,6 +43,7 @@ TrainJob read_train(const Node& root, const Catalogue& catalogue, Issues& issues
   check_plain(root, job, issues);
   check_place(root.find("place"), job.place, job.system, issues);
   check_gpus(root.find("system"), job.system.gpus, issues);
+  check_adapted(root.find("program"), draft, false, issues);
   if (job.name.empty() && issues.empty()) job.name = default_name(job.program);
   return job;
 }
@@ -128,6 +130,17 @@ void check_varies(const Node& root, const TuneJob& job, Issues& issues) {
       "one configuration is for `tandem train`");
 }
 
+// A grid has an order of its own, and what is not tried was written for nothing.
+void check_start(const Node* node, const SearchSpec& search, Issues& issues) {
+  if (node == nullptr) return;
+  if (search.algorithm == "grid")
+    issues.add(node->at, "start",
+               "is of no use to a grid, which tries every combination: leave one of the two out");
+  if (search.trials && node->items.size() > static_cast<std::size_t>(*search.trials))
+    issues.add(node->at, "start",
+               fmt::format("has {} points, and search.trials is {}", node->items.size(), *search.trials));
+}
+
 TuneJob read_tune(const Node& root, const Catalogue& catalogue, Issues& issues) {
   TuneJob job;
   job.objective.goals.clear();
@@ -141,8 +154,9 @@ TuneJob read_tune(const Node& root, const Catalogue& catalogue, Issues& issues) 
   }
   read_table(fields, false, root, "", &job, issues);
   check_program(root.find("program"), job.base.program, catalogue, issues);
-  read_hyper_space(root.find("hyper"), root.find("constraints"), catalogue, job, issues);
+  read_hyper_space(root.find("hyper"), root.find("constraints"), root.find("start"), catalogue, job, issues);
   check_objective(root.find("objective"), job.objective, issues);
+  check_adapted(root.find("program"), job, true, issues);
   check_energy(root.find("energy"), job.base.energy, issues);
   check_place(root.find("place"), job.base.place, {.gpus = job.system.gpus}, issues);
   sort_choices(job.system);
@@ -151,6 +165,7 @@ TuneJob read_tune(const Node& root, const Catalogue& catalogue, Issues& issues) 
     issues.add(budget->find("cost")->at, "budget.cost",
                "needs weights: objective: {cost: {energy: 0.5, time: 0.5}}");
   if (is_map(&root)) check_varies(root, job, issues);
+  check_start(root.find("start"), job.search, issues);
   job.base.epochs = job.search.max_epochs;
   job.base.seed = job.search.seed;
   if (job.base.name.empty() && issues.empty()) job.base.name = default_name(job.base.program);
@@ -203,12 +218,13 @@ Experiment read_characterize(const Node& root, const Catalogue& catalogue, Issue
   read_table(fields, false, root, "", &job, issues);
   check_program(root.find("program"), job.base.program, catalogue, issues);
   check_factors(root.find("hyper"), issues);
-  read_hyper_space(root.find("hyper"), root.find("constraints"), catalogue, job, issues);
+  read_hyper_space(root.find("hyper"), root.find("constraints"), nullptr, catalogue, job, issues);
   check_energy(root.find("energy"), job.base.energy, issues);
   check_place(root.find("place"), job.base.place, {.gpus = job.system.gpus}, issues);
   sort_choices(job.system);
   check_gpus(root.find("system"), job.system.gpus, issues);
   if (is_map(&root)) check_varies(root, job, issues);
+  check_adapted(root.find("program"), job, false, issues);
   settle_epochs(job);
   add_usual(catalogue, job);
   job.base.seed = draft.experiment.seed;

@@ -178,7 +178,11 @@ TEST(Parse, CommandsHaveFreeHyperparameters) {
                                {"deep", false},
                                {"text", std::string("3")}}));
   EXPECT_EQ(job.epochs, 4);
-  expect_issue(kCommand + "hyper: {layers: [1, 2]}", "3:17: hyper.layers: must be one value");
+  const auto nested = good(kCommand + "hyper: {layers: [1, 2], optimizer: {name: sgd, betas: [0.9, 1]}}\n");
+  EXPECT_EQ(nested.hyper, (Values{{"layers", Structure{"[1,2]"}},
+                                  {"optimizer.name", std::string("sgd")},
+                                  {"optimizer.betas", Structure{"[0.9,1]"}}}));
+  EXPECT_EQ(nested.groups, std::vector<std::string>{"optimizer"});
   expect_issue(kCommand + "hyper: {rate:}", "3:9: hyper.rate: must be one value");
   expect_issue(kCommand + "hyper: {rate: .nan}", "3:15: hyper.rate: infinity and not-a-number");
   expect_issue(kCommand + "hyper: {'a b': 1}", "3:9: hyper.a b: a name has");

@@ -111,30 +111,31 @@ seed: 1
   EXPECT_FALSE(job);
   std::vector<std::string> lines;
   for (const auto& issue : issues) lines.push_back(text(issue));
-  EXPECT_EQ(lines,
-            (std::vector<std::string>{
-                "job.yaml:2:1: nmae: unknown key; known are kind, name, program, search, hyper, constraints, "
-                "system, "
-                "objective, budget, limits, checkpoints, energy, place (did you mean 'name'?)",
-                "job.yaml:3:18: program.model: 'lenet' is not one of: lenet5, lstm, jacobi (did you mean "
-                "'lenet5'?)",
-                "job.yaml:4:10: search.algoritm: unknown key; known are algorithm, max_epochs, reduction, "
-                "trials, seed, "
-                "pruning (did you mean 'algorithm'?)",
-                "job.yaml:4:40: search.max_epochs: must be at least 1 and at most 1000000, not '0'",
-                "job.yaml:6:3: hyper.epochs: a search decides how long trials run: write search.max_epochs",
-                "job.yaml:7:15: hyper.rate.log: a logarithmic domain begins above 0, not at '0'",
-                "job.yaml:8:10: hyper.drop.rnge: is not part of a domain; known are choice, range, log, int, "
-                "when (did you "
-                "mean 'range'?)",
-                "job.yaml:9:15: constraints[0]: expected a value after '%' at column 7",
-                "job.yaml:10:26: system.cores.choice: must be a list of 1 to 10000 values, not 0 items",
-                "job.yaml:10:38: system.speed: must be above 0% and at most 100%, not '80'; write 80% or 0.8",
-                "job.yaml:11:23: objective.maximise: energy can only be minimised",
-                "job.yaml:12:16: budget.time: '5' needs a unit: write it like 90s, 10min or 2h",
-                "job.yaml:13:10: limits.time: is for training; a search has budget.time for the whole job",
-                "job.yaml:14:1: seed: a search has its seed among its settings: write search.seed",
-            }));
+  EXPECT_EQ(
+      lines,
+      (std::vector<std::string>{
+          "job.yaml:2:1: nmae: unknown key; known are kind, name, program, search, hyper, constraints, "
+          "start, system, "
+          "objective, budget, limits, checkpoints, energy, place (did you mean 'name'?)",
+          "job.yaml:3:18: program.model: 'lenet' is not one of: lenet5, lstm, jacobi (did you mean "
+          "'lenet5'?)",
+          "job.yaml:4:10: search.algoritm: unknown key; known are algorithm, max_epochs, reduction, "
+          "trials, seed, "
+          "pruning (did you mean 'algorithm'?)",
+          "job.yaml:4:40: search.max_epochs: must be at least 1 and at most 1000000, not '0'",
+          "job.yaml:6:3: hyper.epochs: a search decides how long trials run: write search.max_epochs",
+          "job.yaml:7:15: hyper.rate.log: a logarithmic domain begins above 0, not at '0'",
+          "job.yaml:8:10: hyper.drop.rnge: is not part of a domain; known are choice, range, log, int, step, "
+          "when (did you "
+          "mean 'range'?)",
+          "job.yaml:9:15: constraints[0]: expected a value after '%' at column 7",
+          "job.yaml:10:26: system.cores.choice: must be a list of 1 to 10000 values, not 0 items",
+          "job.yaml:10:38: system.speed: must be above 0% and at most 100%, not '80'; write 80% or 0.8",
+          "job.yaml:11:23: objective.maximise: energy can only be minimised",
+          "job.yaml:12:16: budget.time: '5' needs a unit: write it like 90s, 10min or 2h",
+          "job.yaml:13:10: limits.time: is for training; a search has budget.time for the whole job",
+          "job.yaml:14:1: seed: a search has its seed among its settings: write search.seed",
+      }));
 }
 
 TEST(ParseTune, GpusHaveSettingsToChooseFrom) {
@@ -331,11 +332,11 @@ TEST(ParseTune, ReportsAndReadsFilesLikeTraining) {
     require_tune(kLenet + "sead: 1\nsearch: {seed: x}\n" + kRate, "job.yaml", kCatalogue);
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "job.yaml:3:1: sead: unknown key; known are kind, name, program, search, hyper, constraints, system, "
-        "objective, budget, limits, checkpoints, energy, place\n"
-        "job.yaml:4:16: search.seed: must be a whole number, not 'x'");
+    EXPECT_STREQ(error.what(),
+                 "job.yaml:3:1: sead: unknown key; known are kind, name, program, search, hyper, "
+                 "constraints, start, system, "
+                 "objective, budget, limits, checkpoints, energy, place\n"
+                 "job.yaml:4:16: search.seed: must be a whole number, not 'x'");
   }
   std::string name = (std::filesystem::temp_directory_path() / "tandem-spec-XXXXXX").string();
   const std::filesystem::path folder = mkdtemp(name.data());

@@ -89,6 +89,11 @@ json type_schema(const Field& field) {
   return out;
 }
 
+// What a command's own parameter may be, one of a choice.
+json any_value() {
+  return {{"type", {"boolean", "number", "string", "null", "array", "object"}}};
+}
+
 // {choice: [...]} and the other forms the field takes, each a map of its own.
 json domain_schemas(const Field& field) {
   json out = json::array();
@@ -102,7 +107,11 @@ json domain_schemas(const Field& field) {
     const bool choice = form == "choice";
     values.update(
         {{"minItems", choice ? 1 : 2}, {"maxItems", choice ? kMostChoices : 2}, {"uniqueItems", true}});
+    if (choice && field.type == Type::any) values["items"] = any_value();
     json properties = {{form, values}};
+    if (form == "log" && field.type == Type::any) properties["int"] = {{"type", "boolean"}};
+    if (form == "range" || form == "int")
+      properties["step"] = {{"type", form == "int" ? "integer" : "number"}, {"exclusiveMinimum", 0}};
     if (field.domains == Domains::all) properties["when"] = {{"$ref", "#/$defs/when"}};
     out.push_back({{"type", "object"},
                    {"properties", properties},
@@ -186,6 +195,8 @@ json kind_schema(std::vector<Field> fields, const char* epochs, Domains domains,
   json& program = out["properties"]["program"];
   program["oneOf"] = {{{"required", {"model", "dataset"}}, {"properties", {{"command", false}}}},
                       {{"required", {"command"}}, {"properties", {{"model", false}, {"dataset", false}}}}};
+  // Groups nest, and a point may name what lies in them.
+  if (out["properties"].contains("start")) out["properties"]["start"]["items"] = {{"type", "object"}};
   out["properties"]["hyper"]["properties"].update(all_hyper(catalogue, domains));
   for (const auto& model : catalogue.models)
     out["allOf"].push_back(model_rule(model, field_at(fields, epochs), domains, catalogue));
@@ -195,7 +206,7 @@ json kind_schema(std::vector<Field> fields, const char* epochs, Domains domains,
 // The condition beside a domain: {optimizer: sgd} or {layers: [2, 3]}.
 json when_schema() {
   const json value = type_schema({.type = Type::any});
-  const json values = {{"type", "array"}, {"items", value}, {"minItems", 1}, {"uniqueItems", true}};
+  const json values = {{"type", "array"}, {"items", any_value()}, {"minItems", 1}, {"uniqueItems", true}};
   return {{"description", "it exists only where another hyperparameter has one of these values"},
           {"type", "object"},
           {"minProperties", 1},

@@ -60,7 +60,8 @@ void expect_every_key(const json& schema, const std::vector<Field>& fields) {
     ASSERT_TRUE(schema["properties"].contains(field.name)) << field.name;
     const json& written = schema["properties"][field.name];
     EXPECT_EQ(written["description"], field.description);
-    if (!field.fields.empty() && field.name != "hyper") expect_every_key(written, field.fields);
+    if (!field.fields.empty() && field.name != "hyper" && !is_many(field))
+      expect_every_key(written, field.fields);
   }
   EXPECT_EQ(schema["properties"].size(), shown);
 }

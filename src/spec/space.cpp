@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -41,7 +43,18 @@ json domain_json(const Domain& domain) {
   const auto* known = std::find_if(kDomainKinds.begin(), kDomainKinds.end(),
                                    [&](const auto& row) { return row.first == domain.kind; });
   if (domain.kind == Kind::choice) return {{"kind", known->second}, {"choices", values_json(domain.choices)}};
-  return {{"kind", known->second}, {"low", domain.low}, {"high", domain.high}};
+  json out = {{"kind", known->second}, {"low", domain.low}, {"high", domain.high}};
+  if (domain.step > 0) out["step"] = domain.step;
+  return out;
+}
+
+// A number of steps from `low`, as a person would write it: 0.3, not 0.30000000000000004.
+double stepped(const Domain& domain, double index) {
+  const double exact = domain.low + index * domain.step;
+  const double scale = std::max({std::abs(domain.low), std::abs(domain.high), domain.step});
+  const double unit = std::pow(10, 14 - std::floor(std::log10(scale)));
+  const double rounded = std::isfinite(unit) && unit > 0 ? std::round(exact * unit) / unit : exact;
+  return std::clamp(std::isfinite(rounded) ? rounded : exact, domain.low, domain.high);
 }
 
 // At least one, finite, all different.
@@ -77,6 +90,9 @@ Domain domain_from_json(const json& from) {
   const bool ordered = width > 0 && std::isfinite(width) && !(is_log(domain.kind) && domain.low <= 0);
   if (!ordered || (is_whole(domain.kind) && !whole_ends(domain)))
     damaged("the ends of a domain are impossible");
+  if (!from.contains("step")) return domain;
+  domain.step = finite(from["step"], "step");
+  if (is_log(domain.kind) || !step_fits(domain)) damaged("the step of a domain is impossible");
   return domain;
 }
 
@@ -141,7 +157,43 @@ bool contains(const Domain& domain, const Value& value) {
   if (domain.kind == Kind::choice) return one_of(domain.choices, value);
   const auto number = as_number(value);
   if (!number || !(*number >= domain.low && *number <= domain.high)) return false;
-  return !is_whole(domain.kind) || std::trunc(*number) == *number;
+  if (is_whole(domain.kind) && std::trunc(*number) != *number) return false;
+  return domain.step == 0 ||
+         std::abs(*as_number(value_of(domain, index_of(domain, value))) - *number) <= 1e-6 * domain.step;
+}
+
+std::optional<std::int64_t> count(const Domain& domain) {
+  if (domain.kind == Kind::choice) return static_cast<std::int64_t>(domain.choices.size());
+  if (domain.step > 0) return std::llround((domain.high - domain.low) / domain.step) + 1;
+  if (is_whole(domain.kind)) return static_cast<std::int64_t>(domain.high - domain.low) + 1;
+  return domain.low == domain.high ? std::optional<std::int64_t>(1) : std::nullopt;
+}
+
+Value value_of(const Domain& domain, std::int64_t index) {
+  if (domain.kind == Kind::choice) return domain.choices[static_cast<std::size_t>(index)];
+  if (is_whole(domain.kind))
+    return static_cast<std::int64_t>(domain.low) +
+           index * std::max<std::int64_t>(1, static_cast<std::int64_t>(domain.step));
+  return domain.step > 0 ? stepped(domain, static_cast<double>(index)) : domain.low;
+}
+
+std::int64_t index_of(const Domain& domain, const Value& value) {
+  if (domain.kind == Kind::choice) {
+    const auto found = std::find_if(domain.choices.begin(), domain.choices.end(),
+                                    [&](const Value& each) { return same(each, value); });
+    assert(found != domain.choices.end());
+    return found - domain.choices.begin();
+  }
+  const double step = domain.step > 0 ? domain.step : 1;
+  const auto index = std::llround((as_number(value).value_or(domain.low) - domain.low) / step);
+  return std::clamp<std::int64_t>(index, 0, *count(domain) - 1);
+}
+
+bool step_fits(const Domain& domain) {
+  const double steps = (domain.high - domain.low) / domain.step;
+  if (!(domain.step > 0) || !(steps >= 0.5 && steps <= kMostSteps)) return false;
+  if (is_whole(domain.kind) && std::trunc(domain.step) != domain.step) return false;
+  return std::abs(std::round(steps) * domain.step - (domain.high - domain.low)) <= 1e-6 * domain.step;
 }
 
 std::optional<Value> first_outside(const Domain& domain, const std::vector<Value>& values) {

@@ -12,18 +12,20 @@
 
 namespace tandem::spec {
 
-// {choice: [...]}, {range: [a, b]}, {log: [a, b]} or {int: [a, b]}.
+// {choice: [...]}, {range: [a, b]}, {log: [a, b]} or {int: [a, b]}; the second and the last may have a step.
 struct Domain {
   enum class Kind {
     choice,     // one of `choices`, no order implied
     real,       // uniform in [low, high]
     log_real,   // its logarithm is uniform; low > 0
     whole,      // a whole number in [low, high]
-    log_whole,  // the same, small ones as likely as large: {log: ...} of a whole-number hyperparameter
+    log_whole,  // the same, small ones as likely as large: {log: ..., int: true}, or of a whole
+                // hyperparameter
   };
   Kind kind = Kind::real;
   std::vector<Value> choices;  // at least one, all different
   double low = 0, high = 1;    // both ends included
+  double step = 0;  // of real and whole ones: low, low + step, ... to high, which is among them; 0: none
   bool operator==(const Domain&) const = default;
 };
 
@@ -55,6 +57,15 @@ inline constexpr double kLargestWhole = 9007199254740992;  // 2^53
 // 1 and 1.0 are the same number: equal numbers become equal Values.
 Value canonical(const Value&);
 bool same(const Value&, const Value&);
+
+// How many values it has; nothing when it is continuous. value_of: the index-th, from 0; index_of: of the
+// value that is nearest, within the domain. The last two are for those that are not continuous.
+std::optional<std::int64_t> count(const Domain&);
+Value value_of(const Domain&, std::int64_t index);
+std::int64_t index_of(const Domain&, const Value&);
+// Does the step lead from one end to the other, in at most kMostSteps?
+bool step_fits(const Domain&);
+inline constexpr double kMostSteps = 1e9;
 
 // Are the ends whole numbers, at most kLargestWhole from 0 and from each other?
 bool whole_ends(const Domain&);

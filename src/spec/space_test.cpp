@@ -27,6 +27,11 @@ Domain between(Kind kind, double low, double high) {
   return {.kind = kind, .choices = {}, .low = low, .high = high};
 }
 
+Domain in_steps(Domain domain, double step) {
+  domain.step = step;
+  return domain;
+}
+
 Space full_space() {
   Space space;
   space.parameters = {
@@ -35,7 +40,10 @@ Space full_space() {
       {"rate", between(Kind::log_real, 1e-5, 1), {}},
       {"layers", between(Kind::whole, -3, 9007199254740989), {}},
       {"width", between(Kind::log_whole, 1, 1024), Condition{"layers", {whole(2), whole(3)}}},
-      {"mixed", choice({true, whole(3), 0.1, word("3"), word("\xc3\xa9")}), {}},
+      {"mixed",
+       choice({true, whole(3), 0.1, word("3"), word("\xc3\xa9"), Structure{"null"}, Structure{"[64,64]"}}),
+       {}},
+      {"tenths", in_steps(between(Kind::real, 0, 1), 0.1), {}},
   };
   for (const char* text : {"layers < 3 or rate > 0.1", "momentum  !=  0.5"})
     space.constraints.push_back(std::get<Expression>(Expression::parse(text)));
@@ -66,6 +74,27 @@ TEST(Space, DomainsKnowTheirValues) {
       EXPECT_FALSE(contains(domain, out));
     EXPECT_EQ(contains(domain, 2.5), kind == Kind::real || kind == Kind::log_real);
   }
+}
+
+TEST(Space, StepsAreCountedAndWrittenAsPeopleDo) {
+  const auto tenths = in_steps(between(Kind::real, -1, 1), 0.1);
+  ASSERT_EQ(count(tenths), 21);
+  for (std::int64_t i = 0; i <= 20; ++i) {
+    const Value value = value_of(tenths, i);
+    EXPECT_EQ(value, Value(static_cast<double>(i - 10) / 10)) << i;
+    EXPECT_TRUE(contains(tenths, value));
+    EXPECT_EQ(index_of(tenths, value), i);
+  }
+  EXPECT_FALSE(contains(tenths, 0.05));
+  EXPECT_TRUE(contains(tenths, 0.1 + 0.2)) << "what a program rounded otherwise";
+  const auto sixteen = in_steps(between(Kind::whole, 16, 256), 16);
+  EXPECT_EQ(count(sixteen), 16);
+  EXPECT_EQ(value_of(sixteen, 15), whole(256));
+  EXPECT_TRUE(contains(sixteen, 32.0));
+  EXPECT_FALSE(contains(sixteen, whole(33)));
+  const auto tiny = in_steps(between(Kind::real, 0, 1e-300), 1e-301);
+  EXPECT_EQ(value_of(tiny, 10), Value(1e-300));
+  EXPECT_EQ(count(in_steps(between(Kind::real, 0, 0.3), 0.1)), 4);
 }
 
 TEST(Space, NamesTheFirstValueOutside) {
@@ -120,8 +149,13 @@ TEST(Space, NonsenseIsASystemError) {
       {"/parameters/0/domain/kind", "0"},
       {"/parameters/0/domain/choices", "[]"},
       {"/parameters/0/domain/choices", R"("sgd")"},
-      {"/parameters/0/domain/choices/0", "null"},
-      {"/parameters/0/domain/choices/0", "[]"},
+      {"/parameters/0/domain/choices/0", "18446744073709551615"},
+      {"/parameters/6/domain/step", "0"},
+      {"/parameters/6/domain/step", "-0.1"},
+      {"/parameters/6/domain/step", "0.3"},
+      {"/parameters/6/domain/step", "1e-12"},
+      {"/parameters/6/domain/step", "null"},
+      {"/parameters/2/domain/step", "0.1"},
       {"/parameters/0/domain/choices/0", R"("adam")"},
       {"/parameters/5/domain/choices/2", "3.0"},
       {"/parameters/2/domain/low", "0"},

@@ -21,7 +21,9 @@ std::vector<Field> program_fields(const Catalogue& catalogue) {
        .store = into([](TuneJob & job) -> auto& { return job.base.program.dataset; })},
       {.name = "command",
        .type = Type::words,
-       .description = "instead of a model: a program that speaks docs/protocol.md; no shell is involved",
+       .description =
+           "instead of a model: a program that reports (docs/protocol.md) or whose metrics are read; "
+           "{learning_rate} stands for the value, no shell is involved",
        .store = into([](TuneJob & job) -> auto& { return job.base.program.command; })},
       {.name = "plain",
        .type = Type::flag,
@@ -35,6 +37,48 @@ std::vector<Field> program_fields(const Catalogue& catalogue) {
        .shape = "an absolute path, such as /home/ann/project",
        .longest = 4096,
        .store = into([](TuneJob & job) -> auto& { return job.base.program.folder; })},
+      {.name = "parameter_file",
+       .description = "what {file} in the command is: a file with all hyperparameters",
+       .otherwise = "json",
+       .choices = std::vector<std::string>{"json", "yaml"},
+       .store = into([](TuneJob & job) -> auto& { return job.base.program.parameter_file; })},
+      {.name = "metrics",
+       .type = Type::named,
+       .description =
+           "of a program that does not report: a pattern for each, with one group around the number; with "
+           "metrics_file its key, column or tag",
+       .otherwise = "it reports",
+       .least = 1,
+       .most = 256,
+       .pattern = "[^\\x01-\\x1f]+",
+       .shape = "bytes",
+       .longest = 128,
+       .fields = {{.longest = 4096,
+                   .store =
+                       [](const Target& to, const Found& found) {
+                         *std::any_cast<std::string*>(to) = std::get<std::string>(found);
+                       }}},
+       .enter = [](const Target& job, const std::string& name,
+                   std::size_t) { return Target(&part<TuneJob>(job).base.program.metrics[name]); }},
+      {.name = "epoch",
+       .description =
+           "beside metrics: a pattern of an epoch's number; all that is read under one number is one epoch",
+       .otherwise = "an epoch ends when every metric has been read",
+       .longest = 4096,
+       .store = into([](TuneJob & job) -> auto& { return job.base.program.epoch; })},
+      {.name = "metrics_file",
+       .type = Type::table,
+       .description = "a file that the program writes its metrics to, read as it grows",
+       .fields = {{.name = "path",
+                   .description = "of the file, or of a folder of TensorBoard's; may have placeholders",
+                   .required = true,
+                   .longest = 4096,
+                   .store = into([](TuneJob & job) -> auto& { return job.base.program.metrics_file; })},
+                  {.name = "format",
+                   .description = "how it is written",
+                   .otherwise = "by its name: .jsonl, .json, .csv; anything else is TensorBoard's",
+                   .choices = std::vector<std::string>{"jsonl", "csv", "tensorboard"},
+                   .store = into([](TuneJob & job) -> auto& { return job.base.program.metrics_format; })}}},
   };
 }
 
@@ -157,8 +201,9 @@ std::vector<Field> limits_fields() {
        .store = into([](TuneJob & job) -> auto& { return job.base.limits.output; })},
       {.name = "lost",
        .type = Type::whole,
-       .description = "attempts in a row that may be lost within 60 s, without a report, because Tandem ended; "
-                      "0: any number",
+       .description =
+           "attempts in a row that may be lost within 60 s, without a report, because Tandem ended; "
+           "0: any number",
        .fallback = "3",
        .least = 0,
        .most = 1000,

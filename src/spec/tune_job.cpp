@@ -61,6 +61,11 @@ SearchSpec read_search(const json& from) {
   read_whole(from, "trials", search.trials, 1);
   read_whole(from, "seed", search.seed, std::numeric_limits<std::int64_t>::min());
   read_word(from, "pruning", search.pruning);
+  for (const auto& item : list(from, "start", kMostStarts)) {
+    int refused = 0;
+    search.start.push_back(values_from_json(item, &refused));
+    if (refused > 0 || !item.is_object()) damaged("a point to start with is " + shown(item));
+  }
   return search;
 }
 
@@ -97,6 +102,11 @@ TuneJob read_tune_job(const json& from) {
   job.hyper = space_from_json(part(from, "hyper"));
   job.system = read_system(part(from, "system"));
   job.search = read_search(part(from, "search"));
+  for (const auto& point : job.search.start)
+    for (const auto& parameter : job.hyper.parameters)
+      if (const auto held = point.find(parameter.name);
+          held != point.end() && !contains(parameter.domain, held->second))
+        damaged("a point to start with lies outside the space");
   job.objective = read_objective(part(from, "objective"));
   const json budget = part(from, "budget");
   read_quantity(budget, "time", job.budget.time);
@@ -121,6 +131,7 @@ json search_json(const SearchSpec& search) {
               {"seed", search.seed},
               {"pruning", search.pruning}};
   if (search.trials) out["trials"] = *search.trials;
+  for (const auto& point : search.start) out["start"].push_back(tandem::to_json(point));
   return out;
 }
 

@@ -28,6 +28,8 @@ struct SystemSpace {
   bool operator==(const SystemSpace&) const = default;
 };
 
+inline constexpr std::size_t kMostStarts = 1000;
+
 void sort_choices(SystemSpace&);
 bool varies(const SystemSpace&);  // has more than one choice of something
 nlohmann::json to_json(const SystemSpace&);
@@ -40,6 +42,8 @@ struct SearchSpec {
   std::optional<std::int64_t> trials;   // configurations to start; none: the algorithm's own number
   std::int64_t seed = 1;
   std::string pruning = "none";  // for algorithms without rungs of their own: none, halving, median
+  // Known points: the first trials begin there, in this order. What one leaves open is drawn.
+  std::vector<Values> start{};
   bool operator==(const SearchSpec&) const = default;
 };
 

@@ -25,7 +25,7 @@ TuneJob full_job() {
   };
   job.hyper.constraints = {std::get<Expression>(Expression::parse("x < cores"))};
   job.system = {{1, 2, 65536}, {kGiB, 2 * kGiB}, {0.1, 1}};
-  job.search = {"random", 27, 4, 100, INT64_MAX, "median"};
+  job.search = {"random", 27, 4, 100, INT64_MAX, "median", {{{"x", 0.5}}, {}}};
   job.objective = {{{"loss", false}, {"energy", false}, {"cost", false}}, -0.5, CostWeights{0.25, 0.75}};
   job.budget = {Seconds{0.1}, Joules{20e3}};
   job.mode = Mode::hyper;
@@ -102,6 +102,9 @@ TEST(TuneJob, NonsenseIsASystemError) {
       {"/budget/energy", "null"},
       {"/mode", "1"},
       {"/mode", R"("fast")"},
+      {"/search/start", "7"},
+      {"/search/start", "[7]"},
+      {"/search/start", R"([{"x":2}])"},
       {"/hyper_cores", "0"},
       {"/hyper_cores", "null"}};
   for (const auto& [where, what] : damage) {

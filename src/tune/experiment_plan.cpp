@@ -19,6 +19,14 @@ stats::DesignFactor factor_of(const spec::Parameter& parameter) {
   const auto& domain = parameter.domain;
   stats::DesignFactor out{.name = parameter.name, .levels = domain.choices};
   if (domain.kind == Kind::choice) return out;
+  if (domain.step > 0) {
+    const auto values = *count(domain);
+    if (values > static_cast<std::int64_t>(spec::kMostChoices))
+      throw UserError(fmt::format("hyper.{} has {} steps, and a factor has at most {} levels: widen the step",
+                                  parameter.name, values, spec::kMostChoices));
+    for (std::int64_t i = 0; i < values; ++i) out.levels.push_back(value_of(domain, i));
+    return out;
+  }
   out.low = domain.low;
   out.high = domain.high;
   out.whole = domain.kind == Kind::whole || domain.kind == Kind::log_whole;

@@ -170,7 +170,7 @@ Conversation begin_conversation(const std::string& run, const Start& start, cons
                 .seed = job.seed,
                 .folder = folder,
                 .keep_checkpoints = job.keep_checkpoints,
-                .hyper = job.hyper,
+                .hyper = spec::in_groups(job.hyper, job.groups),
                 .system = start.granted,
                 .drop = start.drop,
                 .cloned = talk.cloned_at > 0};

@@ -31,9 +31,21 @@ std::string variable_name(const std::string& hyper) {
   return out;
 }
 
+// Of a group: each of its own too, as a shell script cannot look into a map.
+void add_members(const std::string& group, const nlohmann::json& map,
+                 std::map<std::string, std::string>& out) {
+  if (!map.is_object()) return;
+  for (const auto& [name, held] : map.items()) {
+    const std::string full = group + "." + name;
+    if (const auto value = value_from_json(held)) out.emplace(variable_name(full), text(*value));
+    add_members(full, held, out);
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> command_of(const spec::Program& program, const std::string& trainer) {
+  if (program.adapted()) return {"tandem-adapter", to_json(program).dump()};
   if (!program.built_in()) return program.command;
   return {trainer, "train", "--model", program.model, "--dataset", program.dataset};
 }
@@ -69,7 +81,10 @@ std::map<std::string, std::string> environment_for(const Conversation& talk,
       {"TANDEM_ATTEMPT", std::to_string(begin.attempt)},
       {"TANDEM_DROP", fmt::format("{}", begin.drop)},
   };
-  for (const auto& [hyper, value] : begin.hyper) out[variable_name(hyper)] = text(value);
+  for (const auto& [hyper, value] : begin.hyper) {
+    out[variable_name(hyper)] = text(value);
+    if (std::holds_alternative<Structure>(value)) add_members(hyper, to_json(value), out);
+  }
   if (!is_set(base, "OMP_NUM_THREADS")) out["OMP_NUM_THREADS"] = std::to_string(granted.cores);
   if (!is_set(base, "OMP_WAIT_POLICY") && !is_set(base, "GOMP_SPINCOUNT")) out["GOMP_SPINCOUNT"] = kSpins;
   // OpenBLAS's pthread build fights OpenMP; where both are installed it would win by default.

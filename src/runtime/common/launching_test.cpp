@@ -29,6 +29,19 @@ TEST(Environment, CarriesWhatTheProtocolPromises) {
   EXPECT_EQ(variables.at("TANDEM_PRECISION"), "bf16");
 }
 
+TEST(Environment, AShellScriptSeesWhatIsInAGroup) {
+  Conversation a;
+  a.begin.hyper =
+      spec::in_groups({{"optimizer.name", std::string("sgd")}, {"optimizer.deep.x", 0.5}, {"a.b", true}},
+                      {"optimizer", "optimizer.deep"});
+  const auto variables = environment_for(a);
+  EXPECT_EQ(variables.at("TANDEM_HYPER"), R"({"a.b":true,"optimizer":{"deep":{"x":0.5},"name":"sgd"}})");
+  EXPECT_EQ(variables.at("TANDEM_HYPER_OPTIMIZER"), R"({"deep":{"x":0.5},"name":"sgd"})");
+  EXPECT_EQ(variables.at("TANDEM_HYPER_OPTIMIZER_NAME"), "sgd");
+  EXPECT_EQ(variables.at("TANDEM_HYPER_OPTIMIZER_DEEP_X"), "0.5");
+  EXPECT_EQ(variables.at("TANDEM_HYPER_A_B"), "true");
+}
+
 // The environment of the test itself, put back at its end.
 struct WithoutVariable {
   explicit WithoutVariable(const char* variable) : name(variable) {

@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence, Set
 
 from . import _cpus
 from ._wire import VERSION, Gone, ProtocolError, Wire
@@ -29,6 +29,66 @@ class System(NamedTuple):
     gpu_power: float = 0.0  # watts each may draw; 0: as it was found
     gpu_clock: float = 0.0  # hertz each is locked to; 0: as it was found
     precision: str = "own"  # fp32, tf32, bf16 or fp16 for programs that say can=["precision"]; own: as you like
+
+
+class _Hyper(Dict[str, Any]):
+    """Hyperparameters, and which of them the program has looked at. Whoever goes through all has looked at all."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        self.read: Set[str] = set()
+
+    def _all(self) -> None:
+        self.read.update(super().keys())
+
+    def __getitem__(self, name: str) -> Any:
+        self.read.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.read.add(name)
+        return super().get(name, default)
+
+    def pop(self, name: str, *default: Any) -> Any:
+        self.read.add(name)
+        return super().pop(name, *default)
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        self.read.add(name)
+        return super().setdefault(name, default)
+
+    def __iter__(self) -> Iterator[str]:
+        self._all()
+        return super().__iter__()
+
+    def __eq__(self, other: object) -> bool:
+        self._all()
+        return super().__eq__(other)
+
+    def keys(self) -> Any:
+        self._all()
+        return super().keys()
+
+    def values(self) -> Any:
+        self._all()
+        return super().values()
+
+    def items(self) -> Any:
+        self._all()
+        return super().items()
+
+    def copy(self) -> Dict[str, Any]:
+        return dict(self.items())
+
+    def popitem(self) -> Any:
+        self._all()
+        return super().popitem()
+
+    def __or__(self, other: Any) -> Any:
+        return self.copy() | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self.copy()
 
 
 class Trial:
@@ -60,6 +120,8 @@ class Trial:
         ready: bool = True,
     ) -> None:
         self.hyper: Dict[str, Any] = dict(defaults or {})
+        self._given = _Hyper({})  # what Tandem gave
+        self._told_read: Set[str] = set()
         self._can = list(can) if can is not None else (["threads"] if on_change else [])
         self._on_change = on_change
         self._on_checkpoint = on_checkpoint
@@ -88,7 +150,7 @@ class Trial:
             self._greet(durable_epoch)
 
     def _read_environment(self) -> None:
-        self.hyper.update(json.loads(_given("TANDEM_HYPER")))
+        self.hyper = self._given = _Hyper({**self.hyper, **json.loads(_given("TANDEM_HYPER"))})
         self.system = System(int(_given("TANDEM_CORES")), int(_given("TANDEM_MEMORY")), float(_given("TANDEM_SPEED")),
                              gpus=int(os.environ.get("TANDEM_GPUS", "0")),
                              gpu_memory=int(os.environ.get("TANDEM_GPU_MEMORY", "0")),
@@ -148,6 +210,9 @@ class Trial:
         if self._ready_at is not None:  # Tandem may have read `ready` late
             message["since_ready"] = max(0.0, time.monotonic() - self._ready_at)
             self._ready_at = None
+        if self._given.read - self._told_read:
+            self._told_read = set(self._given.read)
+            message["hyper_read"] = [name for name in sorted(map(str, self._told_read)) if name.isprintable() and 0 < len(name.encode()) <= 128][:500]
         self._wire.send(message)
         self._obey(self._wire, self._wire.receive("answer"))
 

@@ -172,8 +172,8 @@ void SlurmWorld::over(Attempted& a) {
   const Move move = std::exchange(a.move, Move::none);
   if (a.told_to_stop) {
     TaskEnded last{a.task, a.number, energy_since_last(a)};
-    const auto after = a.talk.complete() && ended.record && !a.interrupted && !a.verdict ? judge(ended, a.talk)
-                                                                                        : Judgement{true};
+    runtime::Judgement after{.well = true};
+    if (a.talk.complete() && ended.record && !a.interrupted && !a.verdict) after = judge(ended, a.talk);
     if (!after.well) {
       last.failure = after.failure, last.detail = after.detail;
       last.last_output = runtime::tail_of(output_file(a.task), static_cast<off_t>(a.output_from));

@@ -4,10 +4,10 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 from . import _checkpoint, _cpus
-from ._values import Values
+from ._values import Values, values_of
 from ._wire import VERSION, Gone, ProtocolError, Wire
 
 __all__ = ["Gone", "ProtocolError", "Stop", "System", "Trial", "folder", "report", "trial"]
@@ -31,6 +31,66 @@ class System(NamedTuple):
     gpu_power: float = 0.0  # watts each may draw; 0: as it was found
     gpu_clock: float = 0.0  # hertz each is locked to; 0: as it was found
     precision: str = "own"  # fp32, tf32, bf16 or fp16 for programs that say can=["precision"]; own: as you like
+
+
+class _Hyper(Values):
+    """Hyperparameters, and which of them the program has looked at. Whoever goes through all has looked at all."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        object.__setattr__(self, "_read", set())  # an attribute, no entry
+
+    def _all(self) -> None:
+        self._read.update(super().keys())
+
+    def __getitem__(self, name: str) -> Any:
+        self._read.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self._read.add(name)
+        return super().get(name, default)
+
+    def pop(self, name: str, *default: Any) -> Any:
+        self._read.add(name)
+        return super().pop(name, *default)
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        self._read.add(name)
+        return super().setdefault(name, default)
+
+    def __iter__(self) -> Iterator[str]:
+        self._all()
+        return super().__iter__()
+
+    def __eq__(self, other: object) -> bool:
+        self._all()
+        return super().__eq__(other)
+
+    def keys(self) -> Any:
+        self._all()
+        return super().keys()
+
+    def values(self) -> Any:
+        self._all()
+        return super().values()
+
+    def items(self) -> Any:
+        self._all()
+        return super().items()
+
+    def copy(self) -> Values:
+        return Values(self.items())
+
+    def popitem(self) -> Any:
+        self._all()
+        return super().popitem()
+
+    def __or__(self, other: Any) -> Any:
+        return self.copy() | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self.copy()
 
 
 class Trial:
@@ -61,7 +121,9 @@ class Trial:
         inheritable: bool = False,
         ready: bool = True,
     ) -> None:
-        self.hyper = Values(defaults or {})
+        self.hyper: Values = Values(defaults or {})
+        self._given = _Hyper({})  # what Tandem gave
+        self._told_read: Set[str] = set()
         self._can = list(can) if can is not None else (["threads"] if on_change else [])
         self._on_change = on_change
         self._on_checkpoint = on_checkpoint
@@ -97,7 +159,7 @@ class Trial:
         self.reported_here = False  # this attempt has reported something
 
     def _read_environment(self) -> None:
-        self.hyper.update(json.loads(_given("TANDEM_HYPER")))
+        self.hyper = self._given = _Hyper({**self.hyper, **values_of(json.loads(_given("TANDEM_HYPER")))})
         self.system = System(int(_given("TANDEM_CORES")), int(_given("TANDEM_MEMORY")), float(_given("TANDEM_SPEED")),
                              gpus=int(os.environ.get("TANDEM_GPUS", "0")),
                              gpu_memory=int(os.environ.get("TANDEM_GPU_MEMORY", "0")),
@@ -184,6 +246,9 @@ class Trial:
         if self._ready_at is not None:  # Tandem may have read `ready` late
             message["since_ready"] = max(0.0, time.monotonic() - self._ready_at)
             self._ready_at = None
+        if self._given._read - self._told_read:
+            self._told_read = set(self._given._read)
+            message["hyper_read"] = [name for name in sorted(map(str, self._told_read)) if name.isprintable() and 0 < len(name.encode()) <= 128][:500]
         self._wire.send(message)
         self._obey(self._wire, self._wire.receive("answer"))
 

@@ -103,6 +103,43 @@ class Inside(unittest.TestCase):
             """)
         self.assertEqual(result.stdout.split()[:2], [str(len(here)), "1"], result.stderr)
 
+    def test_says_which_hyperparameters_it_looked_at(self):
+        hyper = {"learning_rate": 0.5, "batch_size": 8, "momentm": 0.9, "when": 1}
+        result, heard = self.played(answer(), answer(), answer(), hyper=hyper).run("""
+            import tandem
+            with tandem.trial(defaults={"momentum": 0.1}) as t:
+                print(t.hyper)
+                rate, momentum = t.hyper["learning_rate"], t.hyper.get("momentum", 0)
+                t.report(accuracy=1)
+                t.hyper["rate"] = t.hyper.pop("batch_size")
+                t.report(accuracy=1)
+                rate = t.hyper["learning_rate"]
+                t.report(accuracy=1)
+            """)
+        self.assertEqual(result.stderr, "")
+        self.assertEqual([line.get("hyper_read") for line in heard if line["type"] == "epoch"],
+                         [["learning_rate", "momentum"], ["batch_size", "learning_rate", "momentum"], None])
+
+    def test_who_takes_all_hyperparameters_has_looked_at_all(self):
+        for use in ("dict(t.hyper)", "f(**t.hyper)", "json.dumps(t.hyper)", "list(t.hyper)", "{**t.hyper}", "copy.copy(t.hyper)"):
+            with self.subTest(use):
+                _, heard = self.played(answer()).run(f"""
+                    import copy, json, tandem
+                    def f(**all):
+                        pass
+                    with tandem.trial(epochs=1) as t:
+                        {use}
+                        t.report(accuracy=1)
+                    """)
+                self.assertEqual(heard[-1]["hyper_read"], ["batch_size", "learning_rate"])
+
+    def test_who_never_asks_for_them_says_nothing(self):
+        _, heard = self.played(answer()).run("""
+            import tandem
+            tandem.report(accuracy=1)
+            """)
+        self.assertNotIn("hyper_read", heard[-1])
+
     def test_reports_epochs_in_order(self):
         result, heard = self.played(answer(), answer(), answer()).run("""
             import tandem

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/text.h"
 #include "event/codec.h"
@@ -100,6 +102,30 @@ json result_json(const store::RunInfo& run, const View& view, const TaskFolders&
   return result;
 }
 
+std::vector<std::string> unread_hyper(const JobView& job) {
+  if (job.hyper_read.empty()) return {};
+  std::set<std::string> names;
+  for (const auto& [name, value] : job.base().hyper) names.insert(name);
+  if (const auto* tune = job.as<spec::TuneJob>())
+    for (const auto& parameter : tune->hyper.parameters) names.insert(parameter.name);
+  const auto& command = job.base().program.command;
+  std::erase_if(names, [&](const std::string& name) {
+    return job.hyper_read.contains(name) || std::any_of(command.begin(), command.end(), [&](const auto& word) {
+             return word.find("{" + name + "}") != std::string::npos;
+           });
+  });
+  return {names.begin(), names.end()};
+}
+
+std::string unread_text(const JobView& job) {
+  const std::vector<std::string> read(job.hyper_read.begin(), job.hyper_read.end());
+  std::string out;
+  for (const auto& name : unread_hyper(job))
+    out += fmt::format("{}the program has never read hyperparameter '{}'{}", out.empty() ? "" : "; ",
+                       printable_line(name, 100), did_you_mean(name, read));
+  return out.empty() ? "" : out + "; it reads " + printable_line(join(read), 300);
+}
+
 json train_json(const store::RunInfo&, const View& view, const TaskFolders& folder) {
   json result = json::object();
   if (!view.jobs.empty()) {
@@ -109,6 +135,7 @@ json train_json(const store::RunInfo&, const View& view, const TaskFolders& fold
     result["epochs_wanted"] = job.base().epochs;
     result["wall_seconds"] = job.active.value;
     result["seed"] = job.base().seed;
+    result["unread"] = unread_hyper(job);
   }
   const TaskView* task = first_task(view);
   result["metrics"] = task && !task->epochs.empty() ? metrics_json(task->epochs.back()) : json::object();

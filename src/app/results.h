@@ -34,6 +34,12 @@ nlohmann::json result_json(const store::RunInfo&, const View&, const TaskFolders
 nlohmann::json train_json(const store::RunInfo&, const View&, const TaskFolders& folder);
 Progress train_progress(const View&, const JobView&);
 
+// Hyperparameters of the spec that no program of the job has looked at, although it said which it did: misspelt there
+// or in the program. Those that the command line is given count as looked at.
+std::vector<std::string> unread_hyper(const JobView&);
+// The same for a person, with what may be meant; empty: there are none.
+std::string unread_text(const JobView&);
+
 // The trained model of a run, if it is there: a file in the folder of its task, or of its best trial.
 std::optional<std::filesystem::path> model_file(const TaskFolders& folders, const View&);
 

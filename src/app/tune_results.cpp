@@ -49,10 +49,11 @@ json trial_json(const tune::TrialOutcome& trial, const TaskView& task) {
                        {"phase", name(record.phase)},
                        {"joules", record.energy ? json(record.energy->joules.value) : json(nullptr)},
                        {"metrics", metrics_json(record)}});
-  if (task.last_failure && trial.state == "failed")
-    out["failure"] = {{"failure", name(task.last_failure->failure)},
-                      {"detail", task.last_failure->detail},
-                      {"last_output", task.last_failure->last_output}};
+  // What failed after its last epoch is a warning: the epochs count.
+  if (task.last_failure && (trial.state == "failed" || task.failed_afterwards()))
+    out[trial.state == "failed" ? "failure" : "warning"] = {{"failure", name(task.last_failure->failure)},
+                                                            {"detail", task.last_failure->detail},
+                                                            {"last_output", task.last_failure->last_output}};
   return out;
 }
 
@@ -133,7 +134,9 @@ json tune_json(const store::RunInfo&, const View& view, const TaskFolders& folde
            {"epochs_total", found.epochs_total},
            {"probed_epochs", found.probed_epochs},
            {"reused_profiles", found.reused_profiles},
-           {"failed_trials", found.failed}};
+           {"unread", unread_hyper(view.jobs.front())},
+           {"failed_trials", found.failed},
+           {"failed_afterwards", found.failed_afterwards}};
   auto& goals = out["goals"] = json::array();
   for (const auto& goal : job.objective.goals)
     goals.push_back({{"metric", goal.metric}, {"maximise", goal.maximise}});

@@ -52,7 +52,8 @@ void set_levels(spec::Experiment& job, const char* name, const std::vector<std::
 // The command line wins over the spec.
 spec::Experiment experiment_from(const CharacterizeOptions& options) {
   auto job = spec::load_characterize(options.spec, catalogue());
-  if (options.seed) job.seed = job.base.seed = *options.seed;
+  if (options.seed)
+    job.seed = job.base.seed = spec::given_for("characterize", "experiment.seed", "--seed", *options.seed);
   if (!options.design.empty()) {
     job.design = options.design;
     if (options.design != "space-filling") job.points.reset();

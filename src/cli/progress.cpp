@@ -61,6 +61,8 @@ int columns_at(int file, int otherwise) {
 
 std::string said(const View& view, const EventBody& body) {
   if (const auto* failed = std::get_if<TaskFailed>(&body)) return failure_line(*failed);
+  if (const auto* ended = std::get_if<TaskEnded>(&body); ended && view.jobs.front().tasks.front() == ended->task)
+    return unread_text(view.jobs.front());
   if (const auto* epoch = std::get_if<EpochEnded>(&body)) return not_finite_line(view, *epoch);
   if (const auto* cancelled = std::get_if<JobCancelled>(&body)) return cancelled->reason + ": stopping";
   if (const auto* refused = std::get_if<DecisionRefused>(&body)) return "refused: " + refused->reason;

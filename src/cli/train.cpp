@@ -73,7 +73,7 @@ int train(const TrainOptions& options) {
   auto store = options.store.open();
   if (!advised) {
     auto job = spec::load_train(options.what, catalogue());
-    if (options.seed) job.seed = *options.seed;
+    if (options.seed) job.seed = spec::given_for("train", "seed", "--seed", *options.seed);
     if (!options.name.empty()) job.name = spec::checked_name(options.name);
     return run_new(store, job, options.json, session);
   }
@@ -88,7 +88,7 @@ int train(const TrainOptions& options) {
   std::cerr << "tandem: " << advise::text(prediction.setting) << ": " << comparison(prediction) << ", "
             << fmt::format("{:.1f} % to meet {}\n", 100 * prediction.p_meet, text(prediction.slo));
   auto job = chosen_job(spec.choices.base, answer.advice.choice.setting);
-  if (options.seed) job.seed = *options.seed;
+  if (options.seed) job.seed = spec::given_for("train", "seed", "--seed", *options.seed);
   if (!options.name.empty()) job.name = spec::checked_name(options.name);
   session.made = [&](const store::RunInfo& run) { keep_prediction(store, run.id, prediction); };
   session.then = [&](const store::RunInfo& run, const View& view) { compare(store, run, view); };

@@ -38,15 +38,16 @@ std::string algorithms_text() {
 }
 
 spec::TuneJob tune_job_from(const TuneOptions& options, const std::string& file) {
+  using spec::given_for;
   auto job = spec::load_tune(file, catalogue());
-  if (options.seed) job.search.seed = job.base.seed = *options.seed;
-  if (options.trials) job.search.trials = *options.trials;
+  if (options.seed) job.search.seed = job.base.seed = given_for("tune", "search.seed", "--seed", *options.seed);
+  if (options.trials) job.search.trials = given_for("tune", "search.trials", "--trials", *options.trials);
   if (!options.name.empty()) job.base.name = spec::checked_name(options.name);
   job.mode = *spec::mode_from(options.mode);
   if (options.cores && job.mode != spec::Mode::hyper)
     throw UserError(
         "--cores goes with --mode hyper; in the other modes system.cores of the spec says what may be used");
-  job.hyper_cores = options.cores;
+  if (options.cores) job.hyper_cores = given_for("train", "system.cores", "--cores", *options.cores);
   job.similarity = options.similarity;
   return options.warm ? tune::warming(job, this_machine(), options.repetitions) : job;
 }

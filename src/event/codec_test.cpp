@@ -80,7 +80,9 @@ std::vector<EventBody> every_event() {
           EpochEnded{1, 2, 6, {}, Seconds{1.5}, apart, {{{"task-clock", 1.9}}}, Seconds{0.25}},
           EpochEnded{1, 2, 7, {}, Seconds{1.5}, apart, {}, Seconds{0.25}, Joules{0.5}},
           EpochEnded{1, 2, 8, {}, Seconds{1}, std::nullopt, {}, Seconds{}, std::nullopt, {"loss", "norm"}},
+          EpochEnded{1, 2, 9, {}, Seconds{1}, std::nullopt, {}, Seconds{}, std::nullopt, {}, {"batch_size"}},
           TaskEnded{1, 2, apart},
+          TaskEnded{1, 2, energy, Failure::killed, "ended by signal 9", "last\nlines"},
           TaskFailed{1, 2, Failure::out_of_memory, "too much", "last\nlines", std::nullopt},
           DecisionRefused{7, "no room"},
           Woke{8},
@@ -254,7 +256,7 @@ TEST(Binary, EnergyWithoutPartsIsReadAsItWasWritten) {
   EXPECT_EQ(BinaryReader(as_bytes(was)).event(), event);
   std::string now;
   append_binary(now, event);
-  EXPECT_EQ(now.substr(10), was.substr(10) + std::string(2, '\0'))
+  EXPECT_EQ(now.substr(10), was.substr(10) + std::string(3, '\0'))
       << "what has no parts is written as ever, and what came since";
 }
 

@@ -115,6 +115,7 @@ struct EpochEnded {
   Seconds startup{};             // of `seconds`, what passed before the program was ready (its hello)
   std::optional<Joules> startup_energy{};  // of `energy`; none where nothing can tell
   std::vector<std::string> not_finite{};   // metrics that were NaN or infinite, and so have no value
+  std::vector<std::string> hyper_read{};   // hyperparameters its program has looked at, where it says so
   bool operator==(const EpochEnded&) const = default;
 };
 
@@ -152,6 +153,9 @@ struct TaskEnded {
   TaskId task = 0;
   Attempt attempt = 0;
   std::optional<Energy> energy;  // since the last report
+  // All its epochs are reported and count, but what it did after them failed so; no detail: it ended well.
+  Failure failure = Failure::crashed;
+  std::string detail{}, last_output{};
   bool operator==(const TaskEnded&) const = default;
 };
 

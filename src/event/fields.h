@@ -33,12 +33,13 @@ void fields(A&& a, E& e) {
   if constexpr (std::is_same_v<T, EpochEnded>)
     a("task", e.task)("attempt", e.attempt)("epoch", e.epoch)("metrics", e.metrics)("seconds", e.seconds)(
         "energy", e.energy)("profile", e.profile)("startup", e.startup)("startup_energy", e.startup_energy)(
-        "not_finite", e.not_finite);
+        "not_finite", e.not_finite)("hyper_read", e.hyper_read);
   if constexpr (std::is_same_v<T, CheckpointTaken>)
     a("task", e.task)("attempt", e.attempt)("decision", e.decision)("epoch", e.epoch);
   if constexpr (std::is_same_v<T, SystemChanged>)
     a("task", e.task)("attempt", e.attempt)("decision", e.decision)("granted", e.granted);
-  if constexpr (std::is_same_v<T, TaskEnded>) a("task", e.task)("attempt", e.attempt)("energy", e.energy);
+  if constexpr (std::is_same_v<T, TaskEnded>) a("task", e.task)("attempt", e.attempt)("energy", e.energy)("failure", e.failure)("detail", e.detail)(
+        "last_output", e.last_output);
   if constexpr (std::is_same_v<T, TaskFailed>)
     a("task", e.task)("attempt", e.attempt)("failure", e.failure)("detail", e.detail)(
         "last_output", e.last_output)("energy", e.energy)("ran", e.ran);

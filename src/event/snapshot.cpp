@@ -40,7 +40,7 @@ void describe(A& a, TaskView& t) {
 template <class A>
 void describe(A& a, JobView& j) {
   a(j.id)(j.spec)(j.state)(j.reason)(j.submitted_at)(j.finished_at)(j.cancelled)(j.cancel_reason)(j.active)(
-      j.counted)(j.at_work)(j.most_power)(j.tasks)(j.owner)(j.key);
+      j.counted)(j.at_work)(j.most_power)(j.tasks)(j.owner)(j.key)(j.hyper_read);
 }
 
 template <class A>

@@ -221,6 +221,9 @@ struct Folder {
                         e.startup, t.phase, t.workload, std::exchange(t.mixed, false), e.startup_energy,
                         e.not_finite});
     t.sliced.reset();
+    if (!e.hyper_read.empty())
+      for (auto& read = at(view.jobs, t.job, "job").hyper_read; const auto& name : e.hyper_read)
+        if (read.size() < JobView::kMostRead) read.insert(name);
     if (!e.energy) {
       t.energy_complete = false;
       return;
@@ -245,7 +248,11 @@ struct Folder {
     t.before_resize.reset();
     if (t.alive && !t.parked) take(t, e.granted);
   }
-  void operator()(const TaskEnded& e) { end_attempt(task(e.task), TaskState::ended, e.energy); }
+  void operator()(const TaskEnded& e) {
+    auto& t = task(e.task);
+    end_attempt(t, TaskState::ended, e.energy);
+    if (!e.detail.empty()) t.last_failure = TaskFailed{e.task, e.attempt, e.failure, e.detail, e.last_output, {}};
+  }
   void operator()(const TaskFailed& e) {
     auto& t = task(e.task);
     end_attempt(t, TaskState::failed, e.energy);

@@ -101,7 +101,7 @@ struct TaskView {
   Seconds requested_at, started_at, ended_at;
   int failures = 0;  // since the job was last resumed
   int lost_at_once = 0;  // attempts in a row, the newest last, each lost within kAtOnce without a report
-  Boxed<TaskFailed> last_failure;
+  Boxed<TaskFailed> last_failure;  // of an attempt, or of what one did after its last epoch
   bool keeps_size = false;  // a Resize of this attempt was refused: it shall not be asked to change again
 
   std::int64_t reported() const {
@@ -111,6 +111,10 @@ struct TaskView {
   Joules joules() const;                         // all of it
   std::vector<EnergyPart> energy_parts() const;  // the same by device and source
   bool holds_resources() const { return alive; }
+  // It ended well as far as its epochs go, and badly after them.
+  bool failed_afterwards() const {
+    return state == TaskState::ended && last_failure && last_failure->attempt == attempt;
+  }
   template <class Visit>
   void each_node(Visit visit) const {  // by rank
     visit(node);
@@ -120,6 +124,8 @@ struct TaskView {
 };
 
 struct JobView {
+  static constexpr std::size_t kMostRead = 1000;
+
   JobId id = 0;
   spec::Job spec;
   Owner owner;
@@ -136,6 +142,7 @@ struct JobView {
   int at_work = 0;   // tasks of it that have a process
   Watts most_power;  // the greatest mean power of an epoch so far; 0: none has told
   std::vector<TaskId> tasks;
+  std::set<std::string> hyper_read;  // hyperparameters its programs looked at; empty where none says so
 
   // What every kind has: name, program, limits, what a scheduler shall know.
   const spec::TrainJob& base() const { return spec::base_of(spec); }

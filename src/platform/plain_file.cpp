@@ -2,8 +2,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +24,7 @@ namespace {
 constexpr int kNeverWait = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 constexpr int kEnter = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 constexpr int kDeepest = 64;  // folders below each other that are copied
+constexpr double kMiB = 1 << 20, kLeftFree = 16 * kMiB;  // on the disk that is copied to
 
 [[noreturn]] void not_plain(const fs::path& file) {
   throw SystemError(file.string() + " is not a plain file (a program has put something else there)");
@@ -107,28 +110,64 @@ struct TreeCopy {
     Descriptor out(::openat(target, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                             about.st_mode & 0700u));
     if (!out) throw_errno("copying " + (from / name).string());
-    for (off_t left = about.st_size; left > 0;) {  // of one that still grows, what was there
-      const ssize_t done = ::copy_file_range(in.get(), nullptr, out.get(), nullptr,
-                                             static_cast<std::size_t>(left), 0);
-      if (done < 0 && errno == EINTR) continue;
-      if (done < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP))
-        return by_hand(in.get(), out.get(), left, name);
-      if (done < 0) throw_errno("copying " + (from / name).string());
-      if (done == 0) return;
-      left -= done;
+    try {
+      require_room(out.get(), about, name);
+      contents(in.get(), out.get(), about.st_size, name);
+    } catch (const SystemError&) {
+      ::unlinkat(target, name, 0);  // half a file is of no use
+      throw;
     }
   }
 
-  void by_hand(int in, int out, off_t left, const char* name) const {
-    std::array<char, 1 << 16> bytes;
-    while (left > 0) {
-      const auto most = std::min(bytes.size(), static_cast<std::size_t>(left));
-      const ssize_t got = ::read(in, bytes.data(), most);
-      if (got == 0) return;
-      if (got < 0 || ::write(out, bytes.data(), static_cast<std::size_t>(got)) != got)
-        throw_errno("copying " + (from / name).string());
-      left -= got;
+  // Only what holds data, so that holes stay holes; of one that still grows, what was there.
+  void contents(int in, int out, off_t size, const char* name) const {
+    for (off_t at = 0; at < size;) {
+      off_t data = ::lseek(in, at, SEEK_DATA), end = size;
+      if (data < 0 && errno == ENXIO) break;  // nothing but a hole is left
+      if (data < 0) data = at;                // a file system that cannot tell
+      if (const off_t hole = ::lseek(in, data, SEEK_HOLE); hole > data) end = std::min(hole, size);
+      if (!range(in, out, data, end, name)) break;
+      at = end;
     }
+    if (::ftruncate(out, size) != 0) throw_errno("copying " + (from / name).string());
+  }
+
+  // False: the file ended before.
+  bool range(int in, int out, off_t at, off_t end, const char* name) const {
+    while (at < end) {
+      off_t to = at;
+      const ssize_t done = ::copy_file_range(in, &at, out, &to, static_cast<std::size_t>(end - at), 0);
+      if (done < 0 && errno == EINTR) continue;
+      if (done < 0 && (errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP))
+        return by_hand(in, out, at, end, name);
+      if (done < 0) throw_errno("copying " + (from / name).string());
+      if (done == 0) return false;
+    }
+    return true;
+  }
+
+  bool by_hand(int in, int out, off_t at, off_t end, const char* name) const {
+    std::array<char, 1 << 16> bytes;
+    while (at < end) {
+      const auto most = static_cast<std::size_t>(std::min<off_t>(bytes.size(), end - at));
+      const ssize_t got = ::pread(in, bytes.data(), most, at);
+      if (got == 0) return false;
+      if (got < 0 || ::pwrite(out, bytes.data(), static_cast<std::size_t>(got), at) != got)
+        throw_errno("copying " + (from / name).string());
+      at += got;
+    }
+    return true;
+  }
+
+  void require_room(int out, const struct stat& about, const char* name) const {
+    struct statvfs disk {};
+    if (::fstatvfs(out, &disk) != 0) return;
+    const double wanted = 512.0 * static_cast<double>(about.st_blocks),
+                 free = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
+    if (wanted + kLeftFree > free)
+      throw SystemError(fmt::format("copying {}: it takes {:.0f} MiB, and {:.0f} MiB are free, of which {:.0f} stay free",
+                                    (from / name).string(), wanted / kMiB, free / kMiB, kLeftFree / kMiB),
+                        ENOSPC);
   }
 
   void link(int source, int target, const char* name) const {

@@ -28,6 +28,7 @@ std::optional<std::string> read_plain(const std::filesystem::path& file, std::si
 
 // Copies plain files, folders and links (as links, followed by nobody) of `from` to `to`, which is made where
 // it is not there; what is neither is left out, and so is what `wanted` does not want, by its name in `from`.
+// Holes stay holes. SystemError where a file would leave less than 16 MiB of the disk free.
 void copy_plain_tree(const std::filesystem::path& from, const std::filesystem::path& to,
                      const std::function<bool(const std::string& name)>& wanted);
 

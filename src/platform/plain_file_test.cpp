@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <fstream>
@@ -83,6 +84,46 @@ TEST(PlainFile, ATreeIsCopiedWithoutWaitingAndWithoutFollowing) {
   EXPECT_FALSE(fs::exists(to / "pipe"));
   EXPECT_FALSE(fs::exists(to / "output.log"));
   EXPECT_THROW(copy_plain_tree(from, to, {}), SystemError);
+}
+
+// A checkpoint may be a file of a terabyte with a page of data in it.
+TEST(PlainFile, HolesOfAFileStayHoles) {
+  const TemporaryFolder folder;
+  const auto from = folder.path() / "from", to = folder.path() / "to";
+  fs::create_directories(from);
+  const off_t middle = off_t{512} << 20, size = off_t{1} << 30;
+  {
+    const Descriptor file(::open((from / "weights").c_str(), O_WRONLY | O_CREAT, 0600));
+    ASSERT_EQ(::pwrite(file.get(), "begin", 5, 0), 5);
+    ASSERT_EQ(::pwrite(file.get(), "middle", 6, middle), 6);
+    ASSERT_EQ(::ftruncate(file.get(), size), 0);
+  }
+  struct stat about {};
+  ASSERT_EQ(::stat((from / "weights").c_str(), &about), 0);
+  if (about.st_blocks > 4096) GTEST_SKIP() << "this file system makes no holes";
+  copy_plain_tree(from, to, {});
+  ASSERT_EQ(::stat((to / "weights").c_str(), &about), 0);
+  EXPECT_EQ(about.st_size, size);
+  EXPECT_LT(about.st_blocks, 4096) << "in units of 512 bytes";
+  const Descriptor copied(::open((to / "weights").c_str(), O_RDONLY));
+  std::string found(6, ' ');
+  ASSERT_EQ(::pread(copied.get(), found.data(), 6, middle), 6);
+  EXPECT_EQ(found, "middle");
+  ASSERT_EQ(::pread(copied.get(), found.data(), 5, 0), 5);
+  EXPECT_EQ(found, "begine");
+}
+
+TEST(PlainFile, WhatTheDiskHasNoRoomForIsNotBegun) {
+  const TemporaryFolder folder;
+  const auto from = folder.path() / "from", disk = folder.path() / "disk";
+  fs::create_directories(from);
+  fs::create_directories(disk);
+  std::ofstream(from / "weights") << std::string(24 << 20, 'w');
+  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=20m") != 0) GTEST_SKIP() << "needs root, for a small disk";
+  EXPECT_THROW(copy_plain_tree(from, disk / "to", {}), SystemError);
+  const bool left = fs::exists(disk / "to/weights");
+  ::umount(disk.c_str());
+  EXPECT_FALSE(left);
 }
 
 }  // namespace

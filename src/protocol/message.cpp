@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;  // "type" comes first on the wire, for people who read along
 
 constexpr int kDeepest = 16;
-constexpr std::size_t kMostAbilities = 64;
+constexpr std::size_t kMostAbilities = 64, kMostRead = 500;
 
 template <class... Arguments>
 [[noreturn]] void refuse(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
@@ -97,6 +97,8 @@ Json object_of(std::string_view line) {
 // ---- reading fields ----
 
 // One JSON object on its way to becoming a message; `where` names it in messages.
+void check_name(const std::string& name, const char* what);
+
 struct Fields {
   const Json& json;
   std::string where;
@@ -150,6 +152,20 @@ struct Fields {
     if (!value.is_string())
       refuse("'{}' of {} must be text, not {}", key, where, printable(value.dump(), 80));
     return value.get<std::string>();
+  }
+
+  std::vector<std::string> words(const char* key, std::size_t most) const {
+    const Json& list = at(key);
+    if (!list.is_array()) refuse("'{}' of {} must be a list of words", key, where);
+    if (list.size() > most)
+      refuse("'{}' of {} lists {} things; the most is {}", key, where, list.size(), most);
+    std::vector<std::string> out;
+    for (const auto& item : list) {
+      if (!item.is_string()) refuse("'{}' of {} must be a list of words", key, where);
+      out.push_back(item.get<std::string>());
+      check_name(out.back(), "thing it lists");
+    }
+    return out;
   }
 
   Fields object(const char* key) const {
@@ -243,16 +259,7 @@ Values hyper_of(const Fields& fields) {
 Hello hello_of(const Fields& fields) {
   check_version(fields.whole("version", 0), "the program");
   Hello hello;
-  if (const Json* can = fields.find("can")) {
-    if (!can->is_array()) refuse("'can' of {} must be a list of words", fields.where);
-    if (can->size() > kMostAbilities)
-      refuse("'can' of {} lists {} things; the most is {}", fields.where, can->size(), kMostAbilities);
-    for (const auto& ability : *can) {
-      if (!ability.is_string()) refuse("'can' of {} must be a list of words", fields.where);
-      hello.can.push_back(ability.get<std::string>());
-      check_name(hello.can.back(), "thing it can change");
-    }
-  }
+  if (fields.find("can") != nullptr) hello.can = fields.words("can", kMostAbilities);
   hello.durable_epoch = fields.optional_whole("durable_epoch", 0);
   return hello;
 }
@@ -264,6 +271,7 @@ Epoch epoch_of(const Fields& fields) {
       refuse("'since_ready' of {} must be seconds, not {}", fields.where, printable(since->dump(), 80));
     epoch.since_ready = Seconds{since->get<double>()};
   }
+  if (fields.find("hyper_read") != nullptr) epoch.hyper_read = fields.words("hyper_read", kMostRead);
   return epoch;
 }
 
@@ -308,6 +316,7 @@ OrderedJson json_of(const Epoch& epoch) {
   OrderedJson json{{"type", "epoch"}};
   if (epoch.number) json["epoch"] = *epoch.number;
   if (epoch.since_ready) json["since_ready"] = epoch.since_ready->value;
+  if (!epoch.hyper_read.empty()) json["hyper_read"] = epoch.hyper_read;
   OrderedJson& metrics = json["metrics"] = OrderedJson::object();
   for (const auto& [name, value] : epoch.metrics) {
     if (std::isfinite(value))

@@ -52,6 +52,8 @@ struct Epoch {
   // In the first report after `ready`: what passed since, by the program's own clock. Nobody need be there to
   // hear `ready` at once.
   std::optional<Seconds> since_ready{};
+  // The hyperparameters it has looked at so far, where it knows and there are more than when it last said so.
+  std::vector<std::string> hyper_read{};
   bool operator==(const Epoch&) const = default;
 };
 

@@ -107,6 +107,8 @@ std::string train_table(const store::RunInfo& run, const View& view, const app::
     if (task && !task->epochs.empty()) out += epoch_rows(*task);
   }
   if (task && run.state == "failed") out += task_failure_rows(*task);
+  if (!view.jobs.empty())
+    if (const auto unread = unread_text(view.jobs.front()); !unread.empty()) out += "\n  warning: " + unread + "\n";
   return out;
 }
 

@@ -116,17 +116,19 @@ std::string best_rows(const tune::Outcome& found, const spec::TuneJob& job) {
   return out;
 }
 
-std::string trial_failure_rows(const tune::Outcome& found, const View& view) {
-  if (found.failed == 0) return "";
-  std::string out = fmt::format("\n  {} of {} failed:\n", found.failed, counted(found.trials.size(), "trial"));
+// The first few trials of which `why` says something, each with the last line it printed.
+template <class Why>
+std::string trouble_rows(const std::string& headline, const tune::Outcome& found, const View& view, Why why) {
+  std::string out = "\n  " + headline + ":\n";
   int shown = 0;
   for (const auto& trial : found.trials) {
-    if (trial.state != "failed") continue;
+    const std::string reason = why(trial);
+    if (reason.empty()) continue;
     if (++shown > 3) {
       out += "    ...\n";
       break;
     }
-    out += fmt::format("    trial {}: {}\n", trial.task, trial.reason);
+    out += fmt::format("    trial {}: {}\n", trial.task, reason);
     const auto& failure = view.tasks[static_cast<std::size_t>(trial.task)].last_failure;
     const auto& lines = failure->last_output;
     const auto from = lines.empty() ? 0 : lines.find_last_of('\n', lines.size() - 2);
@@ -134,6 +136,19 @@ std::string trial_failure_rows(const tune::Outcome& found, const View& view) {
       out += "      | " + lines.substr(from == std::string::npos ? 0 : from + 1) +
              (lines.back() == '\n' ? "" : "\n");
   }
+  return out;
+}
+
+std::string trial_failure_rows(const tune::Outcome& found, const View& view) {
+  const std::string all = counted(found.trials.size(), "trial");
+  std::string out;
+  if (found.failed > 0)
+    out += trouble_rows(fmt::format("{} of {} failed", found.failed, all), found, view,
+                        [](const auto& trial) { return trial.state == "failed" ? trial.reason : ""; });
+  if (found.failed_afterwards > 0)
+    out += trouble_rows(fmt::format("{} of {} went wrong after the last epoch; the epochs count",
+                                    found.failed_afterwards, all),
+                        found, view, [](const auto& trial) { return trial.afterwards; });
   return out;
 }
 
@@ -185,6 +200,7 @@ std::string tune_table(const store::RunInfo& run, const View& view, const app::T
   out += front_rows(found, job) + configuration_rows(found, job);
   if (details) out += trial_rows(found, job);
   out += trial_failure_rows(found, view);
+  if (const auto unread = unread_text(view.jobs.front()); !unread.empty()) out += "\n  warning: " + unread + "\n";
   return out;
 }
 

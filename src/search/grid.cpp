@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 #include "search/points.h"
 
@@ -12,9 +13,10 @@ namespace tandem::search {
 namespace {
 
 using GridPlace = std::vector<std::int64_t>;
+__extension__ using Wide = __int128;  // of two int64
 
-constexpr std::int64_t kMostEnumerated = 200'000, kDefaultLevels = 10;
-constexpr int kPatience = 200, kMostGridSkipped = 10'000;
+constexpr std::int64_t kMostEnumerated = 50'000, kDefaultLevels = 10;
+constexpr int kPatience = 200;
 constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t product(const std::vector<std::int64_t>& levels) {
@@ -44,6 +46,18 @@ std::vector<std::int64_t> levels_of(const spec::Space& space, std::optional<std:
     }
   }
   return levels;
+}
+
+// Can they all be looked at for one answer? Five times as many as points drawn: they need no numbers drawn.
+bool enumerable(const spec::Space& space, const std::vector<std::int64_t>& levels) {
+  return product(levels) <= std::min<std::int64_t>(kMostEnumerated, 5 * most_tries(space));
+}
+
+// Of a full turn through `size` combinations, the step from one to the next: far apart, and none is met twice.
+std::int64_t stride_of(std::int64_t size) {
+  auto out = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(size) * 0.6180339887498949));
+  while (std::gcd(out, size) != 1) ++out;
+  return out;
 }
 
 Value level_value(const spec::Domain& domain, std::int64_t level, std::int64_t levels) {
@@ -93,16 +107,23 @@ Grid::Grid(const spec::Space& space, const SamplerOptions& options)
 
 std::optional<Values> Grid::sample(TrialId trial, Random&) {
   const auto wanted = static_cast<std::size_t>(trial);
-  while (order_.size() <= wanted && !complete_) walk_on();
+  while (order_.size() <= wanted && !complete_) go_on();
   if (order_.empty()) throw_unsatisfiable(space_);
   if (order_.size() <= wanted) return std::nullopt;
   return grid_point(space_, levels_, order_[wanted]);
 }
 
-// The next new place on the walk, or all that are left.
-void Grid::walk_on() {
-  const bool small = product(levels_) <= kMostEnumerated;
-  for (int missed = 0; missed < (small ? kPatience : kMostGridSkipped); ++missed) {
+// The next new place, or all that are left.
+void Grid::go_on() {
+  if (walking_ && walk_on()) return;
+  walking_ = false;
+  if (!enumerable(space_, levels_) && scan_on()) return;
+  complete_ = true;
+  if (enumerable(space_, levels_)) add_the_rest();
+}
+
+bool Grid::walk_on() {
+  for (int missed = 0; missed < kPatience; ++missed) {
     const auto u = sequence_.point(index_++);
     GridPlace place(levels_.size(), -1);
     Values point;
@@ -113,10 +134,35 @@ void Grid::walk_on() {
       place[i] = std::min(level, levels_[i] - 1);
       point[parameter.name] = level_value(parameter.domain, place[i], levels_[i]);
     }
-    if (spec::allowed(space_, point) && visit(place)) return;
+    if (spec::allowed(space_, point) && visit(place)) return true;
   }
-  complete_ = true;
-  if (small) add_the_rest();
+  return false;
+}
+
+// Goes through all combinations by their number, each once, far from the one before.
+bool Grid::scan_on() {
+  const std::int64_t size = product(levels_), stride = stride_of(size);
+  const auto first = static_cast<std::int64_t>(Random(seed_, hash_name("grid")).below(static_cast<std::uint64_t>(size)));
+  for (int missed = most_tries(space_); missed > 0 && scanned_ < size; --missed) {
+    const auto number = (static_cast<Wide>(scanned_++) * stride + first) % size;
+    GridPlace place(levels_.size(), -1);
+    Values point;
+    bool same_as_another = false;  // one that differs in a parameter that does not exist
+    auto rest = static_cast<std::int64_t>(number);
+    for (std::size_t i = 0; i < place.size(); ++i) {
+      const auto level = rest % levels_[i];
+      rest /= levels_[i];
+      const auto& parameter = space_.parameters[i];
+      if (!spec::exists(parameter, point)) {
+        same_as_another |= level > 0;
+        continue;
+      }
+      place[i] = level;
+      point[parameter.name] = level_value(parameter.domain, level, levels_[i]);
+    }
+    if (!same_as_another && spec::allowed(space_, point) && visit(place)) return true;
+  }
+  return false;
 }
 
 void Grid::add_the_rest() {
@@ -133,14 +179,12 @@ bool Grid::visit(const GridPlace& place) {
   return true;
 }
 
-std::optional<std::int64_t> grid_size(const spec::Space& space) {
-  std::vector<std::int64_t> levels;
-  for (const auto& parameter : space.parameters) {
-    const auto values = count(parameter.domain);
-    if (!values) return std::nullopt;
-    levels.push_back(*values);
-  }
-  if (product(levels) > kMostEnumerated) return product(levels);
+std::optional<std::int64_t> grid_size(const spec::Space& space, std::optional<std::int64_t> trials) {
+  const bool endless = std::any_of(space.parameters.begin(), space.parameters.end(),
+                                   [](const spec::Parameter& each) { return !count(each.domain); });
+  if (endless && !trials) return std::nullopt;
+  const auto levels = levels_of(space, trials);
+  if (!enumerable(space, levels)) return product(levels);
   std::int64_t size = 0;
   enumerate(space, levels, [&](const GridPlace&) { ++size; });
   if (size == 0) throw_unsatisfiable(space);

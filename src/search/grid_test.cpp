@@ -91,5 +91,22 @@ TEST(Grid, OverMoreThanCanBeListedIsWalkedWithoutListingIt) {
   EXPECT_EQ(seen.size(), 100u);
 }
 
+// The last few of many are never met by chance alone.
+TEST(Grid, OneTooLargeToBeListedIsVisitedWholeToo) {
+  const auto space = space_of({{"a", whole(1, 450)},
+                               {"kind", choice({"x", "y"})},
+                               {"b", whole(1, 230), spec::Condition{"kind", {std::string("x")}}}});
+  Asker asker("grid", space);
+  std::set<Values> seen;
+  while (const auto point = asker.ask()) EXPECT_TRUE(seen.insert(*point).second);
+  EXPECT_EQ(seen.size(), 450u * (230u + 1u));
+}
+
+TEST(Grid, SaysHowManyPointsItHasAtMostForSoManyTrials) {
+  const auto space = space_of({{"x", real(0, 1)}, {"kind", choice({"a", "b"})}});
+  EXPECT_EQ(grid_size(space, 45), 22 * 2);
+  EXPECT_EQ(grid_size(space), std::nullopt);
+}
+
 }  // namespace
 }  // namespace tandem::search

@@ -107,17 +107,12 @@ Halving::Level& Halving::level(std::int64_t index, std::int64_t rung) {
   return bracket(index).levels.at(static_cast<std::size_t>(rung));
 }
 
-bool Halving::is_chosen(TrialId id) const {
-  return std::any_of(promotions_.begin(), promotions_.end(),
-                     [&](const Promotion& each) { return each.trial == id; });
-}
-
 bool Halving::take_promotion(TrialId id) {
-  const auto found = std::find_if(promotions_.begin(), promotions_.end(),
-                                  [&](const Promotion& each) { return each.trial == id; });
-  if (found == promotions_.end()) return false;
-  --level(found->bracket, found->rung).chosen;
-  promotions_.erase(found);
+  const auto found = chosen_.find(id);
+  if (found == chosen_.end()) return false;
+  --level(found->second.bracket, found->second.rung).chosen;
+  promotions_.erase(found->second);
+  chosen_.erase(found);
   return true;
 }
 
@@ -153,12 +148,14 @@ void Halving::decide(std::int64_t index, std::size_t rung) {
   for (TrialId id : levels[rung].rung.best_first()) {
     const bool waits_here =
         trial(id).state == State::held && trial(id).rung == static_cast<std::int64_t>(rung);
-    if (!waits_here || is_chosen(id)) continue;
+    if (!waits_here || chosen_.contains(id)) continue;
     if (!above || above->entered >= above->plan.trials) {
       drop(id);
       continue;
     }
-    promotions_.insert({static_cast<std::int64_t>(rung) + 1, index, place++, id});
+    const Promotion promoted{static_cast<std::int64_t>(rung) + 1, index, place++, id};
+    promotions_.insert(promoted);
+    chosen_.emplace(id, promoted);
     ++above->entered;
     ++above->awaited;
     ++above->chosen;

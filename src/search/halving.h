@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -74,11 +75,11 @@ class Halving final : public Schedule {
   void give_way(std::int64_t index, std::int64_t rung);
   void settle(std::int64_t index);
   void decide(std::int64_t index, std::size_t rung);
-  bool is_chosen(TrialId) const;
 
   std::vector<Bracket> brackets_;
   std::size_t open_ = 0;  // brackets before it have started all their trials
   std::set<Promotion> promotions_;
+  std::map<TrialId, Promotion> chosen_;  // the same, by trial
 };
 
 }  // namespace tandem::search

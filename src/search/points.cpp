@@ -17,7 +17,9 @@ namespace {
 using spec::Domain;
 using DomainKind = Domain::Kind;
 
-constexpr int kMostDraws = 10'000, kMostDrawsUnseen = 100;
+constexpr int kMostTries = 10'000, kFewestTries = 100, kMostDrawsUnseen = 100;
+constexpr double kWork = 5e5;  // parameters, conditions' values and constraints' terms looked at for one answer
+constexpr double kBytesOfTerm = 4;
 const double kLastPosition = std::nextafter(1.0, 0.0);
 
 // Where the domain begins and ends on the scale on which it is uniform; whole numbers own half a step around.
@@ -54,6 +56,28 @@ double number(const Value& value) {
   const auto found = as_number(value);
   assert(found);
   return *found;
+}
+
+// With what is known, draws the rest until all constraints hold; nothing when the tries are used up before.
+std::optional<Values> try_draw(const spec::Space& space, const Values& known, Random& random, int& tries) {
+  while (tries-- > 0) {
+    Values out;
+    for (const auto& parameter : space.parameters) {
+      if (!spec::exists(parameter, out)) continue;
+      const auto given = known.find(parameter.name);
+      out[parameter.name] = given != known.end() ? given->second : at(parameter.domain, random.uniform());
+    }
+    if (spec::allowed(space, out)) return out;
+  }
+  return std::nullopt;
+}
+
+// The first few of them.
+std::string some_of(std::vector<std::string> texts) {
+  constexpr std::size_t kShown = 5;
+  const std::size_t more = texts.size() > kShown ? texts.size() - kShown : 0;
+  texts.resize(texts.size() - more);
+  return join(texts) + (more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 }  // namespace
@@ -100,20 +124,22 @@ Values point_at(const spec::Space& space, const std::vector<double>& u) {
   return out;
 }
 
+int most_tries(const spec::Space& space) {
+  double work = 1;
+  for (const auto& parameter : space.parameters)
+    work += 1 + (parameter.when ? static_cast<double>(parameter.when->values.size()) : 0);
+  for (const auto& constraint : space.constraints)
+    work += static_cast<double>(constraint.text().size()) / kBytesOfTerm;
+  return std::clamp(static_cast<int>(kWork / work), kFewestTries, kMostTries);
+}
+
 Values draw(const spec::Space& space, Random& random) {
   return completed(space, {}, random);
 }
 
 Values completed(const spec::Space& space, const Values& known, Random& random) {
-  for (int i = 0; i < kMostDraws; ++i) {
-    Values out;
-    for (const auto& parameter : space.parameters) {
-      if (!spec::exists(parameter, out)) continue;
-      const auto given = known.find(parameter.name);
-      out[parameter.name] = given != known.end() ? given->second : at(parameter.domain, random.uniform());
-    }
-    if (spec::allowed(space, out)) return out;
-  }
+  int tries = most_tries(space);
+  if (auto point = try_draw(space, known, random, tries)) return *std::move(point);
   if (!known.empty())
     throw UserError(
         fmt::format("start: no way to complete the point {} meets the constraints", to_json(known).dump()));
@@ -121,15 +147,22 @@ Values completed(const spec::Space& space, const Values& known, Random& random) 
 }
 
 Values draw_unseen(const spec::Space& space, const std::set<Values>& seen, Random& random) {
-  Values out = draw(space, random);
-  for (int i = 1; i < kMostDrawsUnseen && seen.count(out) > 0; ++i) out = draw(space, random);
-  return out;
+  int tries = most_tries(space);
+  auto out = try_draw(space, {}, random, tries);
+  if (!out) throw_unsatisfiable(space);
+  for (int i = 1; i < kMostDrawsUnseen && seen.count(*out) > 0; ++i) {
+    auto another = try_draw(space, {}, random, tries);
+    if (!another) break;
+    out = std::move(another);
+  }
+  return *std::move(out);
 }
 
 void throw_unsatisfiable(const spec::Space& space) {
   std::vector<bool> held(space.constraints.size(), false);
   Random random(1);
-  for (int i = 0; i < kMostDraws; ++i) {
+  const int tries = most_tries(space);
+  for (int i = 0; i < tries; ++i) {
     std::vector<double> u(space.parameters.size());
     for (auto& each : u) each = random.uniform();
     const Values point = point_at(space, u);
@@ -144,12 +177,12 @@ void throw_unsatisfiable(const spec::Space& space) {
     throw UserError(
         fmt::format("no point of the search space meets {} {} ({} draws at random met none): "
                     "loosen {} or widen the domains",
-                    never.size() == 1 ? "the constraint" : "the constraints", join(never), kMostDraws,
+                    never.size() == 1 ? "the constraint" : "the constraints", some_of(never), tries,
                     never.size() == 1 ? "it" : "them"));
   throw UserError(
       fmt::format("no point of the search space meets the constraints {} together ({} draws at random "
                   "met none): loosen one of them or widen the domains",
-                  join(all), kMostDraws));
+                  some_of(all), tries));
 }
 
 }  // namespace tandem::search

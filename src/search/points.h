@@ -11,10 +11,14 @@
 
 namespace tandem::search {
 
+// How many points may be looked at for one answer: 10 000, and fewer of a space whose points take longer to
+// check (many parameters, long constraints and conditions), so that an answer takes tens of milliseconds at most.
+int most_tries(const spec::Space&);
+
 // A point: every parameter that exists, in order, independently; drawn again until all constraints hold.
-// Throws UserError, naming them, when 10 000 draws met none that does.
+// Throws UserError, naming them, when most_tries() draws met none that does.
 Values draw(const spec::Space&, Random&);
-// The same, but a point that is not among `seen`, unless a hundred draws find no other.
+// The same, but a point that is not among `seen`, unless a hundred points, or most_tries() draws, are all among them.
 Values draw_unseen(const spec::Space&, const std::set<Values>& seen, Random&);
 // `known` with what it leaves open drawn at random; what does not exist beside the rest is left out of it.
 Values completed(const spec::Space&, const Values& known, Random&);

@@ -143,5 +143,19 @@ TEST(Points, ImpossibleConstraintsAreTheUsersToFix) {
   }
 }
 
+// A point of 100 constraints of 4 096 bytes takes milliseconds to check: 10 000 of them took minutes.
+TEST(Points, FewerPointsAreLookedAtWhereEachTakesLong) {
+  const auto small = space_of({{"a", real(0, 1)}, {"b", real(0, 1)}}, {"a < b"});
+  EXPECT_EQ(most_tries(small), 10'000);
+  std::string sum = "a";
+  while (sum.size() < 4000) sum += " + a";
+  auto large = space_of({{"a", real(0, 1)}}, {sum + " < 0"});
+  EXPECT_LT(most_tries(large), 1000);
+  for (int i = 0; i < 100; ++i) large.constraints.push_back(large.constraints.front());
+  EXPECT_EQ(most_tries(large), 100);
+  Random random(3);
+  EXPECT_THROW(draw(large, random), UserError);
+}
+
 }  // namespace
 }  // namespace tandem::search

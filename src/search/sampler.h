@@ -43,8 +43,9 @@ struct SamplerOptions {
 };
 // By name: random, quasirandom, grid, tpe, tpe-multivariate, nsga2. Another name is a bug.
 std::unique_ptr<Sampler> make_sampler(const std::string& name, const spec::Space&, const SamplerOptions&);
-// How many points a grid over the space has; nothing for a space with continuous parameters. Exact up to
-// 200 000 combinations; beyond, the product, as if conditions and constraints took nothing away.
-std::optional<std::int64_t> grid_size(const spec::Space&);
+// How many points a grid over the space has; nothing for a space with continuous parameters, unless `trials` say
+// how many levels these get. Exact up to 50 000 combinations that are quickly checked; beyond, the product, as if
+// conditions and constraints took nothing away.
+std::optional<std::int64_t> grid_size(const spec::Space&, std::optional<std::int64_t> trials = {});
 
 }  // namespace tandem::search

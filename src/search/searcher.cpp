@@ -28,6 +28,8 @@ struct Algorithm {
 };
 
 constexpr std::int64_t kTrials = 20, kPopulation = 8;
+// Ranking by three goals or more takes the square of the trials.
+constexpr std::int64_t kMostValues = 1'000'000, kMostTrialsOfManyGoals = 1000;
 
 SamplerOptions options_for(const spec::SearchSpec& spec, const spec::Space& space, std::size_t goals) {
   SamplerOptions out;
@@ -50,18 +52,9 @@ std::unique_ptr<Schedule> some_trials(const spec::SearchSpec& spec, const spec::
   return straight(spec.trials.value_or(kTrials), spec);
 }
 
-// Counted beforehand, so that a search folded from history knows its end as the one that met it does.
-std::int64_t grid_points(const spec::SearchSpec& spec, const spec::Space& space, std::int64_t most) {
-  const auto grid = make_sampler("grid", space, options_for(spec, space, 1));
-  Random unused(0);
-  std::int64_t points = 0;
-  while (points < most && grid->sample(points, unused)) ++points;
-  return points;
-}
-
 std::unique_ptr<Schedule> all_points(const spec::SearchSpec& spec, const spec::Space& space) {
-  if (spec.trials) return straight(grid_points(spec, space, *spec.trials), spec);
-  if (const auto size = grid_size(space)) return straight(*size, spec);
+  if (const auto size = grid_size(space, spec.trials))
+    return straight(std::min(*size, spec.trials.value_or(*size)), spec);
   std::vector<std::string> continuous;
   for (const auto& each : space.parameters)
     if (!count(each.domain)) continuous.push_back(each.name);
@@ -159,6 +152,22 @@ const std::vector<AlgorithmEntry>& algorithms() {
     return entries;
   }();
   return out;
+}
+
+void require_bounded(const spec::SearchSpec& spec, const spec::Space& space, std::size_t goals) {
+  const auto parameters = static_cast<std::int64_t>(std::max<std::size_t>(1, space.parameters.size()));
+  std::int64_t most = std::min(spec::kMostTrials, kMostValues / parameters);
+  std::string of = parameters > 1 ? fmt::format(" of {} parameters", parameters) : "";
+  if (goals > 2 && most > kMostTrialsOfManyGoals) most = kMostTrialsOfManyGoals, of = fmt::format(" with {} goals", goals);
+  const auto refuse = [&](std::int64_t trials) {
+    throw UserError(fmt::format("search.trials: {} would start {} trials; a search{} has at most {}: give "
+                                "search.trials, or fewer",
+                                spec.algorithm, trials, of, most));
+  };
+  if (spec.trials && *spec.trials > most) refuse(*spec.trials);
+  const auto searcher = make_searcher(spec, space, goals);
+  if (searcher->expected_trials() > most) refuse(searcher->expected_trials());
+  searcher->ask();
 }
 
 std::unique_ptr<Searcher> make_searcher(const spec::SearchSpec& spec, const spec::Space& space,

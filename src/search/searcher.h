@@ -84,4 +84,9 @@ const std::vector<AlgorithmEntry>& algorithms();
 // algorithm and the space do not fit (grid over a continuous range without trials).
 std::unique_ptr<Searcher> make_searcher(const spec::SearchSpec&, const spec::Space&, std::size_t goals);
 
+// What keeps one answer of a new search, and all it remembers, small: UserError when it would start more than
+// spec::kMostTrials trials, of more than a million values together, or more than a thousand with three goals; or
+// when no point meets the constraints. For what is asked for the first time: history is taken as it was.
+void require_bounded(const spec::SearchSpec&, const spec::Space&, std::size_t goals);
+
 }  // namespace tandem::search

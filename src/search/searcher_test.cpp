@@ -388,5 +388,58 @@ TEST(Bohb, LearnsWhereToLook) {
   EXPECT_LT(mean_of_last("bohb"), 0.8 * mean_of_last("hyperband"));
 }
 
+std::string refused(SearchSpec spec, const spec::Space& space, std::size_t goals = 1) {
+  try {
+    require_bounded(spec, space, goals);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Searcher, ASearchThatWouldKeepASchedulerBusyIsRefused) {
+  const auto small = finite_space();
+  SearchSpec spec;
+  EXPECT_EQ(refused(spec, small), "");
+  spec.trials = 100'001;
+  EXPECT_NE(refused(spec, small).find("would start 100001 trials; a search of 2 parameters has at most 100000"), std::string::npos);
+  spec.trials.reset();
+  spec.max_epochs = 1'000'000;
+  EXPECT_NE(refused(spec, small).find("hyperband would start"), std::string::npos) << "its own number counts, too";
+  spec.trials = 1000;
+  EXPECT_EQ(refused(spec, small), "");
+
+  std::vector<spec::Parameter> many;
+  for (int i = 0; i < 500; ++i) many.push_back({"p" + std::to_string(i), real(0, 1)});
+  spec.trials = 2001;
+  EXPECT_NE(refused(spec, space_of(many)).find("has at most 2000"), std::string::npos);
+  spec.trials = 1001;
+  EXPECT_NE(refused(spec, small, 3).find("with 3 goals has at most 1000"), std::string::npos);
+  spec.algorithm = "grid";
+  spec.trials.reset();
+  EXPECT_NE(refused(spec, space_of({{"a", whole(1, 1000)}, {"b", whole(1, 1000)}})).find("grid would start 1000000"),
+            std::string::npos);
+  spec.algorithm = "random";
+  EXPECT_NE(refused(spec, space_of({{"a", real(0, 1)}}, {"a > 1"})).find("no point of the search space meets"),
+            std::string::npos);
+}
+
+// It was counted beforehand by making all its points: a million took a minute.
+TEST(Searcher, AGridsPointsAreMadeAsTheyAreAskedFor) {
+  SearchSpec spec;
+  spec.algorithm = "grid";
+  spec.trials = 100;
+  const auto space = space_of({{"a", whole(1, 12)}, {"b", whole(1, 12)}}, {"a * b == 12"});
+  const auto searcher = make_searcher(spec, space, 1);
+  std::set<Values> points;
+  while (const auto ask = searcher->ask()) {
+    points.insert(ask->point);
+    searcher->tell(ask->trial, spec.max_epochs, {1});
+  }
+  EXPECT_EQ(points.size(), 6u);
+  EXPECT_TRUE(searcher->finished());
+  EXPECT_EQ(searcher->expected_trials(), 6);
+}
+
 }  // namespace
 }  // namespace tandem::search

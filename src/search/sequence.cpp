@@ -11,7 +11,6 @@
 namespace tandem::search {
 namespace {
 
-constexpr int kMostSequenceSkipped = 10'000;
 constexpr double kFine = 4294967296;  // as many cells a dimension: 2^32
 
 std::vector<std::uint32_t> primes(std::size_t count) {
@@ -65,7 +64,8 @@ AllowedPoints::AllowedPoints(const spec::Space& space, std::uint64_t seed)
 Values AllowedPoints::point(std::int64_t number) {
   assert(number >= 0);
   if (number < next_) next_ = 0, index_ = 0;
-  for (int skipped = 0; skipped < kMostSequenceSkipped; ++skipped) {
+  const int most = most_tries(space_);
+  for (int skipped = 0; skipped < most; ++skipped) {
     Values point = point_at(space_, sequence_.point(index_++));
     if (!spec::allowed(space_, point)) continue;
     if (next_++ == number) return point;

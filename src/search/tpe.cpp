@@ -9,7 +9,9 @@
 namespace tandem::search {
 namespace {
 
+// Rounds of proposals: fewer of many parameters, where one alone takes long.
 constexpr int kRounds = 8;
+constexpr std::size_t kParametersOfRounds = 800;
 
 // BOHB's: a model of d parameters needs d + 2 trials to be more than a guess.
 std::int64_t enough(const SamplerOptions& options, const spec::Space& space) {
@@ -50,7 +52,9 @@ std::optional<Values> Tpe::sample(TrialId trial, Random& random) {
     return seen_.count(point) == 0 ? point : draw_unseen(space_, seen_, random);
   }
   std::optional<Values> seen_before;
-  for (int round = 0; round < kRounds; ++round)
+  const auto parameters = std::max<std::size_t>(1, space_.parameters.size());
+  const int rounds = std::clamp(static_cast<int>(kParametersOfRounds / parameters), 1, kRounds);
+  for (int round = 0; round < rounds; ++round)
     for (auto& point : proposals(random)) {
       if (!spec::allowed(space_, point)) continue;
       if (seen_.count(point) == 0) return point;

@@ -40,11 +40,6 @@ std::string amount(Type type, double value) {
   }
 }
 
-bool in_range(const Field& field, double value) {
-  return !(field.least && value < *field.least) && !(field.above && value <= *field.above) &&
-         !(field.most && value > *field.most);
-}
-
 // How many items: "2 items", "1 to 10 entries".
 std::string count_text(const Field& field) {
   const char* what = field.type == Type::list ? "items" : "entries";
@@ -379,6 +374,11 @@ std::string type_text(const Field& field) {
       return "a map of names, each with " + type_text(field.fields.at(0));
   }
   return "";
+}
+
+bool in_range(const Field& field, double value) {
+  return !(field.least && value < *field.least) && !(field.above && value <= *field.above) &&
+         !(field.most && value > *field.most);
 }
 
 std::string range_text(const Field& field) {

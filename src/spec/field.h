@@ -109,6 +109,7 @@ struct Notation {
 std::optional<Notation> notation(Type);
 
 std::string type_text(const Field&);   // for people: "a whole number", "a size such as 2GiB"
+bool in_range(const Field&, double);
 std::string range_text(const Field&);  // "at least 1 and at most 8"; empty when anything goes
 std::string kind_text(const Node&);    // what stands there: "a list", "'64'"
 

@@ -76,6 +76,7 @@ class SpaceReader {
                               kMostParameters));
     add_defaults();
     for (auto& parameter : all_) read_condition(parameter);
+    check_conditions(hyper);
     resolve(in_order());
   }
 
@@ -90,6 +91,13 @@ class SpaceReader {
     if (node->items.size() > kMostConstraints) {
       issues_.add(node->at, "constraints",
                   fmt::format("are {}; at most {} are allowed", node->items.size(), kMostConstraints));
+      return;
+    }
+    std::size_t bytes = node->text.size();
+    for (const auto& item : node->items) bytes += item.text.size();
+    if (bytes > kMostConstraintBytes && node->items.size() > 1) {
+      issues_.add(node->at, "constraints",
+                  fmt::format("have {} bytes together; at most {} are allowed", bytes, kMostConstraintBytes));
       return;
     }
     if (node->kind == Node::Kind::scalar) read_constraint(*node, "constraints");
@@ -170,6 +178,16 @@ class SpaceReader {
       if (const auto found = index_.find(from + "." + name); found != index_.end()) return found;
     }
     return index_.find(name);
+  }
+
+  void check_conditions(const Node* hyper) {
+    std::size_t values = 0;
+    for (const auto& parameter : all_)
+      if (parameter.when) values += parameter.when->values.size();
+    if (values > kMostConditionValues)
+      issues_.add(hyper->at, "hyper",
+                  fmt::format("has conditions (when) with {} values together; at most {} are allowed", values,
+                              kMostConditionValues));
   }
 
   // The values a condition asks for: one, or a list.

@@ -255,6 +255,9 @@ TEST(HyperSpace, ConstraintsSpeakOfKnownNames) {
   std::string many = "cores > 0";
   for (int i = 0; i < 100; ++i) many += ", cores > 0";
   refuse("[" + many + "]", "4:14: constraints: are 101; at most 100 are allowed");
+  const std::string half = "cores > " + std::string(4080, '1');
+  refuse("['" + half + "', '" + half + "', 'cores > 0', 'cores > 11']",
+         "4:14: constraints: have 8195 bytes together; at most 8192 are allowed");
   EXPECT_TRUE(
       good(kCommand +
            "hyper: {x: {int: [1, 2]}, gone: {int: [1, 2], when: {f: 2}}, f: 1}\nconstraints: [gone > 1]")

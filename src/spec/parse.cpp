@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
 #include "spec/checks.h"
 #include "spec/document.h"
 #include "spec/field.h"
@@ -254,6 +255,16 @@ auto require(Result result) {
 }
 
 }  // namespace
+
+std::int64_t given_for(const std::string& kind, const std::string& key, const std::string& option,
+                       std::int64_t value) {
+  auto fields = kind == "tune"           ? tune_fields({})
+                : kind == "characterize" ? characterize_fields({})
+                                         : train_fields({});
+  const Field& field = field_at(fields, key);
+  if (in_range(field, static_cast<double>(value))) return value;
+  throw UserError(fmt::format("{}: must be {}, not '{}'", option, range_text(field), value));
+}
 
 std::string kind_of(std::string_view text) {
   Issues issues("");

@@ -46,6 +46,11 @@ TrainJob load_train(const std::filesystem::path&, const Catalogue&);
 TuneJob load_tune(const std::filesystem::path&, const Catalogue&);
 Experiment load_characterize(const std::filesystem::path&, const Catalogue&);
 
+// A number that an option such as --trials gives instead of a spec's key (kind: tune, `search.trials`): UserError
+// where it is not in that key's range.
+std::int64_t given_for(const std::string& kind, const std::string& key, const std::string& option,
+                       std::int64_t value);
+
 // What a document says it is, as far as that can be read: "train", "tune"; "" where it does not say.
 std::string kind_of(std::string_view text);
 template <class Kind>

@@ -205,12 +205,29 @@ TEST(ParseTune, SomethingMustVary) {
   EXPECT_EQ(parse(kLenet + "budget: {time: 3}").issues.size(), 2u) << "said beside other issues, too";
 }
 
+TEST(ParseTune, WhatAnOptionGivesHasTheRangeOfItsKey) {
+  EXPECT_EQ(given_for("tune", "search.trials", "--trials", 7), 7);
+  const auto refused = [](const std::string& kind, const std::string& key, std::int64_t value) -> std::string {
+    try {
+      given_for(kind, key, "--option", value);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refused("tune", "search.trials", 0), "--option: must be at least 1 and at most 100000, not '0'");
+  EXPECT_EQ(refused("tune", "search.trials", 100'001), "--option: must be at least 1 and at most 100000, not '100001'");
+  EXPECT_EQ(refused("tune", "search.seed", -1), "--option: must be at least 0, not '-1'");
+  EXPECT_EQ(refused("train", "seed", -1), "--option: must be at least 0, not '-1'");
+  EXPECT_EQ(refused("characterize", "experiment.seed", -1), "--option: must be at least 0, not '-1'");
+}
+
 TEST(ParseTune, SearchesHaveRanges) {
   const auto search = [](const std::string& written) {
     return good(kLenet + kRate + "search: {" + written + "}").search;
   };
-  EXPECT_EQ(search("max_epochs: 1000000, reduction: 1000, trials: 1000000, seed: 9223372036854775807"),
-            (SearchSpec{"hyperband", 1'000'000, 1000, 1'000'000, INT64_MAX, "none"}));
+  EXPECT_EQ(search("max_epochs: 1000000, reduction: 1000, trials: 100000, seed: 9223372036854775807"),
+            (SearchSpec{"hyperband", 1'000'000, 1000, 100'000, INT64_MAX, "none"}));
   EXPECT_EQ(search("pruning: halving").pruning, "halving");
   EXPECT_FALSE(search("seed: 0").trials);
   EXPECT_EQ(good(kLenet + kRate + "search: {seed: 5}").base.seed, 5);
@@ -225,7 +242,7 @@ TEST(ParseTune, SearchesHaveRanges) {
   refuse("max_epochs: 1e3", "4:22: search.max_epochs: must be a whole number");
   refuse("reduction: 1", "4:21: search.reduction: must be at least 2 and at most 1000");
   refuse("reduction: 1001", "4:21: search.reduction: must be at least 2 and at most 1000");
-  refuse("trials: 0", "4:18: search.trials: must be at least 1 and at most 1000000");
+  refuse("trials: 0", "4:18: search.trials: must be at least 1 and at most 100000");
   refuse("trials: 99999999999999999999", "4:18: search.trials: the number is too large");
   refuse("seed: -1", "4:16: search.seed: must be at least 0");
   refuse("pruning: some", "4:19: search.pruning: 'some' is not one of: none, halving, median");

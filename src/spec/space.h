@@ -52,6 +52,8 @@ struct Space {
 };
 
 inline constexpr std::size_t kMostParameters = 500, kMostChoices = 10'000, kMostConstraints = 100;
+// Together: every point is held against all of them.
+inline constexpr std::size_t kMostConstraintBytes = 8192, kMostConditionValues = 10'000;
 inline constexpr double kLargestWhole = 9007199254740992;  // 2^53
 
 // 1 and 1.0 are the same number: equal numbers become equal Values.

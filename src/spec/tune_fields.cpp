@@ -39,7 +39,7 @@ std::vector<Field> search_fields(const Catalogue& catalogue) {
        .description = "configurations to start",
        .otherwise = "the algorithm's own number",
        .least = 1,
-       .most = 1e6,
+       .most = kMostTrials,
        .store = into([](TuneJob & job) -> auto& { return job.search.trials; })},
       {.name = "seed",
        .type = Type::whole,

@@ -35,6 +35,9 @@ bool varies(const SystemSpace&);  // has more than one choice of something
 nlohmann::json to_json(const SystemSpace&);
 SystemSpace system_space_from_json(const nlohmann::json&);
 
+// A search's state and every decision stay small enough for a scheduler's one thread.
+inline constexpr std::int64_t kMostTrials = 100'000;
+
 struct SearchSpec {
   std::string algorithm = "hyperband";  // a name of search::algorithms()
   std::int64_t max_epochs = 9;          // the most a trial may run

@@ -25,7 +25,18 @@ double overhead_of(std::span<const BatchSeen> seen) {
 
 }  // namespace
 
-std::optional<double> expected_ratio(double batch, std::span<const BatchSeen> seen) {
+double least_ratio(const Resources& reference, const Resources& system) {
+  Resources alike = system;
+  alike.cores = reference.cores, alike.speed = reference.speed;
+  if (!same_speed(alike, reference)) return 0;
+  const double ratio = reference.cores * reference.speed / (system.cores * system.speed);
+  return ratio < 1 ? ratio : 0;  // fewer may well be quicker
+}
+
+std::optional<double> expected_ratio(double batch, std::span<const BatchSeen> all, double least) {
+  std::vector<BatchSeen> seen;
+  for (const auto& one : all)
+    if (one.reference >= kTelling) seen.push_back(one);
   const double overhead = overhead_of(seen);
   double samples = 0;
   for (const auto& one : seen)
@@ -37,10 +48,10 @@ std::optional<double> expected_ratio(double batch, std::span<const BatchSeen> se
   };
   std::vector<double> rest;
   for (const auto& one : seen)
-    if (one.there && one.reference > 0)
+    if (one.there)
       rest.push_back(std::max((*one.there / one.reference - share(one.batch)) / (1 - share(one.batch)), 0.0));
   if (rest.empty()) return std::nullopt;
-  return share(batch) + (1 - share(batch)) * stats::median(std::move(rest));
+  return std::max(least, share(batch) + (1 - share(batch)) * stats::median(std::move(rest)));
 }
 
 }  // namespace tandem::tune

@@ -80,6 +80,7 @@ TrialOutcome trial_outcome(const spec::TuneJob& tune, const JobView& job, const 
                    .hyper = without(fixed, task.trial->point),
                    .state = trial_state(task, job),
                    .reason = task.release_reason,
+                   .afterwards = {},
                    .epochs = static_cast<std::int64_t>(task.epochs.size()),
                    .joules = task.joules(),
                    .system = task.granted,
@@ -88,6 +89,8 @@ TrialOutcome trial_outcome(const spec::TuneJob& tune, const JobView& job, const 
                    .rung = task.trial->rung};
   if (out.state == "failed" && task.last_failure)
     out.reason = fmt::format("{}: {}", name(task.last_failure->failure), task.last_failure->detail);
+  if (task.failed_afterwards())
+    out.afterwards = fmt::format("{}: {}", name(task.last_failure->failure), task.last_failure->detail);
   if (!task.epochs.empty()) out.train_time = trained_until(task, task.epochs.size() - 1);
   for (std::size_t i = 0; i < task.epochs.size(); ++i) {
     const auto values = goal_values(tune.objective, task, i, price);
@@ -174,7 +177,7 @@ std::vector<ConfigOutcome> expected_elsewhere(const Outcome& out, const View& vi
       seen.push_back({batch, base->seconds, std::nullopt});
       if (there != workload.end()) seen.back().there = there->seconds;
     }
-    if (const auto ratio = expected_ratio(batch_of(best.trial->hyper), seen))
+    if (const auto ratio = expected_ratio(batch_of(best.trial->hyper), seen, least_ratio(reference.system, system)))
       add(system, *ratio * reference.seconds);
   }
   return found;
@@ -246,8 +249,8 @@ struct Epochs {
     return stats::median(std::move(seconds));
   }
   std::optional<double> warmth() const {
-    if (first.empty() || later.empty()) return std::nullopt;
-    return std::min(median_seconds(later) / std::max(median_seconds(first), 1e-9), 1.0);
+    if (first.empty() || later.empty() || median_seconds(first) < kTelling) return std::nullopt;
+    return std::min(median_seconds(later) / median_seconds(first), 1.0);
   }
   ConfigOutcome outcome(double warmth) const {
     const auto& records = later.empty() ? first : later;
@@ -318,6 +321,7 @@ Outcome outcome(const View& view, JobId id) {
     out.trials.push_back(trial_outcome(tune, job, task, out.price, fixed));
     note_reached(out, tune.objective, task);
     out.failed += out.trials.back().state == "failed";
+    out.failed_afterwards += !out.trials.back().afterwards.empty();
     out.joules += task.joules();
     if (!task.energy_source.empty()) out.energy_source = task.energy_source;
     out.energy_complete &= task.energy_complete;

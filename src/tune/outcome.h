@@ -18,6 +18,7 @@ struct TrialOutcome {
   Values hyper;             // the point: what was searched
   std::string state;        // see trial_states()
   std::string reason;       // why it was stopped or failed
+  std::string afterwards;   // what went wrong after its last epoch, which counts
   std::int64_t epochs = 0;  // its own
   std::optional<std::int64_t> best_epoch;
   Seconds best_after;         // training up to it
@@ -64,7 +65,7 @@ struct Outcome {
   bool energy_complete = true;
   std::vector<EnergyPart> energy_parts;
   TimePrice price;  // what a second costs, where energy and time are weighed
-  std::int64_t epochs_total = 0, probed_epochs = 0, reused_profiles = 0, failed = 0;
+  std::int64_t epochs_total = 0, probed_epochs = 0, reused_profiles = 0, failed = 0, failed_afterwards = 0;
 };
 
 Outcome outcome(const View&, JobId);

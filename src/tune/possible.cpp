@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "search/points.h"
 #include "search/searcher.h"
 #include "tune/goals.h"
 #include "tune/system_tuner.h"
@@ -60,8 +61,26 @@ const NodeView& node_for(const spec::TuneJob& job, const View& view) {
   return node;
 }
 
+namespace {
+
+// All of them are looked at for each epoch of a trial.
+void require_few_configurations(const spec::TuneJob& job, const NodeView& node) {
+  const auto system = on_node(job.system, node);
+  double all = 1;
+  for (const auto size : {system.cores.size(), system.memory.size(), system.speed.size(), system.gpu_power.size(),
+                          system.gpu_clock.size(), system.precision.size()})
+    all *= static_cast<double>(size);
+  if (const int most = search::most_tries(job.hyper); all > most)
+    throw UserError(fmt::format("system: {:.0f} combinations on this machine; at most {} are allowed{}: leave some out",
+                                all, most, job.hyper.constraints.empty() ? "" : " with these constraints"));
+}
+
+}  // namespace
+
 void require_possible(const spec::TuneJob& job, const View& view) {
-  search::make_searcher(job.search, search_space(job, node_for(job, view)), loss_count(job));
+  const NodeView& node = node_for(job, view);
+  require_few_configurations(job, node);
+  search::require_bounded(job.search, search_space(job, node), loss_count(job));
 }
 
 }  // namespace tandem::tune

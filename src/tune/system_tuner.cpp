@@ -163,7 +163,7 @@ Cost SystemTuner::expected(const WorkloadClass& workload, const Resources& syste
     seen.push_back({other.batch(), other.cost(reference_, warm).seconds, std::nullopt});
     if (other.measured(system)) seen.back().there = other.cost(system, warm).seconds;
   }
-  if (const auto ratio = expected_ratio(workload.batch(), seen))
+  if (const auto ratio = expected_ratio(workload.batch(), seen, least_ratio(reference_, system)))
     cost.seconds = *ratio * workload.cost(reference_, warm).seconds;
   else if (!workload.reused())
     cost.seconds = std::min(cost.seconds, workload.hoped(system, warm));

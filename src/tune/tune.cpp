@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "tune/possible.h"
 #include "tune/tuning.h"
 
 namespace tandem::tune {
@@ -21,8 +22,14 @@ std::optional<JobId> tune_job_of(const View& view, const EventBody& body) {
       body);
 }
 
-bool is_search(const JobSubmitted& submitted) {
-  return std::holds_alternative<spec::TuneJob>(submitted.spec);
+// The search that begins with this event. One that could not begin, on a machine that had not what it needs, may
+// when it is resumed.
+const spec::TuneJob* begins(const View& view, const EventBody& body, const auto& known) {
+  if (const auto* submitted = std::get_if<JobSubmitted>(&body))
+    return std::get_if<spec::TuneJob>(&submitted->spec);
+  const auto* resumed = std::get_if<JobResumed>(&body);
+  if (!resumed || known.contains(resumed->job)) return nullptr;
+  return view.jobs[static_cast<std::size_t>(resumed->job)].template as<spec::TuneJob>();
 }
 
 }  // namespace
@@ -44,14 +51,15 @@ void TuneController::forget_archived(const Event& event) {
 std::vector<DecisionBody> TuneController::step(const View& view, const Event& event) {
   std::vector<DecisionBody> out;
   forget_archived(event);
-  if (const auto* submitted = std::get_if<JobSubmitted>(&event.body)) {
-    if (!is_search(*submitted)) return out;
+  if (const auto* job = begins(view, event.body, jobs_)) {
+    const JobId id = *tune_job_of(view, event.body);
     try {
-      auto& tuning = jobs_[submitted->job] = std::make_unique<Tuning>(submitted->job, view);
+      require_possible(*job, view);
+      auto& tuning = jobs_[id] = std::make_unique<Tuning>(id, view);
       tuning->began(view, out);
     } catch (const UserError& e) {
-      jobs_.erase(submitted->job);
-      out = {FinishJob{submitted->job, JobState::failed, e.what()}};
+      jobs_.erase(id);
+      out = {FinishJob{id, JobState::failed, e.what()}};
     }
     return out;
   }
@@ -72,11 +80,12 @@ std::vector<DecisionBody> TuneController::step(const View& view, const Event& ev
 
 void TuneController::fold(const View& view, const Event& event, std::span<const Decision> decisions) {
   forget_archived(event);
-  if (const auto* submitted = std::get_if<JobSubmitted>(&event.body); submitted && is_search(*submitted)) {
+  if (begins(view, event.body, jobs_)) {
+    const JobId id = *tune_job_of(view, event.body);
     try {
-      jobs_[submitted->job] = std::make_unique<Tuning>(submitted->job, view);
+      jobs_[id] = std::make_unique<Tuning>(id, view);
     } catch (const UserError&) {
-      jobs_.erase(submitted->job);
+      jobs_.erase(id);
       return;
     }
   }

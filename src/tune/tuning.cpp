@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/error.h"
 #include "tune/goals.h"
 #include "tune/possible.h"
 #include "tune/retry.h"
@@ -17,6 +18,8 @@ namespace {
 constexpr const char* kSystemKeys = "system.";
 constexpr const char *kGpuPower = "system.gpu_power", *kGpuClock = "system.gpu_clock",
                      *kPrecision = "system.precision";
+
+constexpr int kMostInVain = 100;  // trials an event: one must not take long
 
 bool is_system(const std::string& name) {
   return name == "cores" || name == "memory" || name == "speed" || name.starts_with(kSystemKeys);
@@ -72,9 +75,18 @@ Tuning::Tuning(JobId id, const View& view)
   prepare();
 }
 
-void Tuning::prepare() {
+void Tuning::search_anew() {
   searcher_ = std::make_unique<search::Recorded>(
       search::make_searcher(job_.search, search_space(job_, node_), loss_count(job_)));
+  trials_.clear();
+  by_task_.clear();
+  best_main_.reset();
+  any_success_ = false;
+  last_failure_.clear();
+}
+
+void Tuning::prepare() {
+  search_anew();
   if (job_.mode == spec::Mode::pipelined) tuner_ = std::make_unique<SystemTuner>(job_, node_, known_);
 }
 
@@ -282,9 +294,16 @@ void Tuning::note_success(Trial& trial, std::int64_t epoch, const std::vector<do
     best_main_ = values.front();
 }
 
-void Tuning::resumed(const View& view, std::vector<DecisionBody>& out) {
+void Tuning::take_up(const View& view) {
   job_.budget = job(view).as<spec::TuneJob>()->budget;
   waits_from_ = view.worked;
+  // Nothing is left to go on with, and nothing was found: its program was mended meanwhile, or its machine.
+  const auto over = [](const Trial& trial) { return trial.state == State::over; };
+  if (std::all_of(trials_.begin(), trials_.end(), over) && came_to_nothing(view)) search_anew();
+}
+
+void Tuning::resumed(const View& view, std::vector<DecisionBody>& out) {
+  take_up(view);
   arm_budget(view, out);
   for (const auto& trial : trials_)
     if (trial.state == State::running && !task_at(view, trial.task).alive)
@@ -399,8 +418,14 @@ void Tuning::fill(const View& view, std::vector<DecisionBody>& out) {
   // Beside other jobs there may be no room now: one that asks for nothing would never hear that there is.
   const auto active = [](const Trial& trial) { return trial.state == State::running; };
   bool must = std::none_of(trials_.begin(), trials_.end(), active);
+  int in_vain = 0;
   for (int places = gpu_places(view, out); must || (wanted < free && places > 0);) {
-    const auto ask = searcher_->ask();
+    std::optional<search::Ask> ask;
+    try {
+      ask = searcher_->ask();
+    } catch (const UserError& no_point) {  // constraints that hardly any point meets
+      return finish(JobState::failed, no_point.what(), out);
+    }
     if (!ask) return;
     if (static_cast<std::size_t>(ask->trial) == trials_.size()) {
       by_task_[next_task(view, out)] = trials_.size();
@@ -415,11 +440,17 @@ void Tuning::fill(const View& view, std::vector<DecisionBody>& out) {
     const bool impossible = tuner_ && asked.options.empty();
     out.push_back(std::move(asked));
     must &= impossible;
-    if (!impossible) continue;
+    if (!impossible) {
+      in_vain = 0;
+      continue;
+    }
     // Told by its own task, so that it shows among the trials.
     out.push_back(Release{trial.task, "no system configuration satisfies the constraints"});
     trial.state = State::over;
     searcher_->left(trial.ask.trial);
+    if (++in_vain == kMostInVain && must)
+      return wind_up(view, fmt::format("no system configuration satisfies the constraints, for {} trials in a row", in_vain), out);
+    if (in_vain == kMostInVain) return;
   }
 }
 
@@ -444,13 +475,16 @@ bool Tuning::end_if_due(const View& view, std::vector<DecisionBody>& out) {
 }
 
 // What reported epochs and then failed came to nothing all the same.
-void Tuning::wind_up(const View& view, const std::string& why, std::vector<DecisionBody>& out) {
+bool Tuning::came_to_nothing(const View& view) const {
   const auto failed = [&](const Trial& trial) {
     return static_cast<std::size_t>(trial.task) < view.tasks.size() &&
            task_at(view, trial.task).state == TaskState::failed;
   };
-  if (any_success_ && !std::all_of(trials_.begin(), trials_.end(), failed))
-    return finish(JobState::finished, why, out);
+  return !any_success_ || std::all_of(trials_.begin(), trials_.end(), failed);
+}
+
+void Tuning::wind_up(const View& view, const std::string& why, std::vector<DecisionBody>& out) {
+  if (!came_to_nothing(view)) return finish(JobState::finished, why, out);
   std::string reason = why;
   if (last_failure_.empty())
     reason += why.empty() ? "no trial reported an epoch" : ", and no trial has reported an epoch";

@@ -47,6 +47,9 @@ class Tuning {
   };
 
   void prepare();  // searcher and tuner, of job, node and what is known
+  void search_anew();
+  void take_up(const View&);  // as it was resumed
+  bool came_to_nothing(const View&) const;
   const JobView& job(const View&) const;
   Trial* trial_of(TaskId);
   Values hyper_of(const search::Ask&) const;

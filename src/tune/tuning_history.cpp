@@ -48,10 +48,7 @@ void Tuning::remember(const View& view, const Event& event, std::span<const Deci
   if (std::holds_alternative<DecisionRefused>(event.body))
     for (const auto& trial : trials_)
       if (task_at(view, trial.task).state == TaskState::failed) remember_end(view, trial.task, decisions);
-  if (const auto* resumed = std::get_if<JobResumed>(&event.body); resumed && resumed->job == id_) {
-    job_.budget = job(view).as<spec::TuneJob>()->budget;
-    waits_from_ = view.worked;
-  }
+  if (const auto* resumed = std::get_if<JobResumed>(&event.body); resumed && resumed->job == id_) take_up(view);
   for (const auto& decision : decisions) {
     if (const auto* request = std::get_if<Request>(&decision.body); request && request->job == id_)
       remember_request(*request);

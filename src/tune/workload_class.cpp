@@ -6,6 +6,7 @@
 
 #include "stats/numeric/median.h"
 #include "stats/training/speed_up.h"
+#include "tune/batches.h"
 
 namespace tandem::tune {
 namespace {
@@ -106,7 +107,7 @@ void WorkloadClass::adopt(const KnownWorkload& known) {
   const auto theirs = std::find_if(known.measured.begin(), known.measured.end(), [&](const Measured& m) {
     return same_speed(m.system, known.reference) && m.seconds > 0;
   });
-  if (!mine || theirs == known.measured.end()) return;
+  if (!mine || theirs == known.measured.end() || theirs->seconds < kTelling) return;
   const bool firsts = known.first_seconds > 0 && !mine->first.seconds.empty();
   const double scale = firsts ? stats::median(mine->first.seconds) / known.first_seconds
                               : cost_of(*mine, 1).seconds / theirs->seconds;
@@ -139,7 +140,7 @@ std::int64_t WorkloadClass::epochs(const Resources& system) const {
 std::optional<double> WorkloadClass::warmth() const {
   std::vector<double> ratios;
   for (const auto& [system, first, later, adopted] : configurations_)
-    if (!first.seconds.empty() && !later.seconds.empty())
+    if (!first.seconds.empty() && !later.seconds.empty() && stats::median(first.seconds) >= kTelling)
       ratios.push_back(std::min(stats::median(later.seconds) / stats::median(first.seconds), 1.0));
   return ratios.empty() ? std::nullopt : std::optional(stats::median(ratios));
 }

@@ -52,6 +52,72 @@ class Tune(Case):
         one = self.json("tune", spec, "--mode", "hyper", "--cores", 1, "--quiet")
         self.assertEqual({epoch["cores"] for trial in one["trials"] for epoch in trial["history"]}, {1})
 
+    def script_spec(self, body, hyper="x: {range: [0, 1]}", search="{algorithm: random, trials: 3, max_epochs: 2}", kind="tune"):
+        script = os.path.join(self.folder, "script.py")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(f"import sys\nsys.path.insert(0, {str(ROOT / 'python')!r})\nimport tandem\n{body}\n")
+        rest = f"search: {search}" if kind == "tune" else ""
+        return self.spec(f"kind: {kind}\nname: script\nprogram: {{command: {json.dumps([sys.executable, script])}}}\n{rest}\n"
+                         f"hyper: {{{hyper}}}\n")
+
+    def test_what_goes_wrong_after_the_last_epoch_is_told(self):
+        spec = self.script_spec("with tandem.trial() as t:\n    for epoch in t.remaining(): t.report(accuracy=t.hyper['x'])\n"
+                                "print('saving')\nif t.hyper['x'] > 0.5: raise RuntimeError('no place for the model')",
+                                hyper="x: {choice: [0.4, 0.6, 0.8]}", search="{algorithm: grid, max_epochs: 2}")
+        result = self.json("tune", spec, "--quiet")
+        self.assertEqual((result["state"], result["failed_trials"], result["failed_afterwards"]), ("finished", 0, 2))
+        for trial in result["trials"]:
+            self.assertEqual((trial["state"], trial["epochs"]), ("finished", 2))
+            self.assertEqual("warning" in trial, trial["hyper"]["x"] > 0.5)
+            if "warning" in trial:
+                self.assertEqual(trial["warning"]["detail"], "exit status 1")
+                self.assertIn("RuntimeError: no place for the model", trial["warning"]["last_output"])
+        self.assertEqual(result["best"]["hyper"]["x"], 0.8, "its epochs count")
+        shown = self.tandem("show", result["run"]).stdout
+        self.assertIn("2 of 3 trials went wrong after the last epoch; the epochs count", shown)
+        self.assertIn("no place for the model", shown)
+
+    def test_a_misspelt_hyperparameter_is_told(self):
+        body = ("with tandem.trial(defaults={'momentum': 0.9}) as t:\n    for epoch in t.remaining(): "
+                "t.report(accuracy=t.hyper['x'] * t.hyper['momentum'])")
+        done = self.tandem("tune", self.script_spec(body, hyper="x: {range: [0, 1]}, momentm: {range: [0, 1]}"))
+        told = "the program has never read hyperparameter 'momentm' (did you mean 'momentum'?)"
+        self.assertIn(told.split(" (")[0], done.stderr)
+        self.assertIn(told.split(" (")[0], done.stdout)
+        result = json.loads(self.tandem("show", "last", "--json", "-").stdout)
+        self.assertEqual(result["unread"], ["momentm"])
+        result = self.json("tune", self.script_spec(body, hyper="x: {range: [0, 1]}, momentum: {range: [0, 1]}"), "--quiet")
+        self.assertEqual(result["unread"], [])
+
+    def test_options_have_the_ranges_of_their_keys(self):
+        spec = self.tune_spec()
+        for options, said in ((("--trials", 0), "--trials: must be at least 1 and at most 100000, not '0'"),
+                              (("--trials", 10**9), "--trials: must be at least 1 and at most 100000, not '1000000000'"),
+                              (("--seed", -1), "--seed: must be at least 0, not '-1'"),
+                              (("--mode", "hyper", "--cores", 0), "--cores: must be at least 1 and at most 65536, not '0'")):
+            self.assertIn(said, self.tandem("tune", spec, *options, code=2).stderr)
+        self.assertEqual(self.json("runs")["runs"], [])
+
+    def test_a_failed_run_tries_all_its_trials_again(self):
+        mended = os.path.join(self.folder, "mended")
+        spec = self.script_spec(f"import os\nwith tandem.trial() as t:\n    for epoch in t.remaining():\n"
+                                f"        assert os.path.exists({mended!r}), 'not yet'\n        t.report(accuracy=t.hyper['x'])")
+        failed = self.json("tune", spec, "--quiet", code=1)
+        self.assertEqual((failed["state"], failed["failed_trials"]), ("failed", 3))
+        self.assertIn("every trial failed", failed["reason"])
+        open(mended, "w").close()
+        result = self.json("resume", failed["run"], "--quiet")
+        self.assertEqual((result["state"], len(result["trials"]), result["failed_trials"]), ("finished", 6, 3))
+        self.assertEqual([trial["hyper"] for trial in result["trials"][3:]], [trial["hyper"] for trial in result["trials"][:3]])
+
+    def test_what_no_point_can_meet_is_refused_before_there_is_a_run(self):
+        never = ", ".join(f"\"x * {i} > {i + 1}\"" for i in range(100))
+        for search in ("{algorithm: random, trials: 5}", "{algorithm: tpe, trials: 5}", "{algorithm: hyperband, max_epochs: 9}", "{algorithm: pbt}"):
+            spec = self.tune_spec(search=search, extra=f"constraints: [{never}]")
+            self.assertIn("no point of the search space meets", self.tandem("tune", spec, code=2).stderr)
+        self.assertIn("would start", self.tandem("tune", self.tune_spec(search="{max_epochs: 1000000}"), code=2).stderr)
+        self.assertEqual(self.json("runs")["runs"], [])
+
     def test_start_up_is_told_from_training(self):
         script = os.path.join(self.folder, "slow_start.py")
         for begin, least, most in (("with tandem.trial() as t: t.report(accuracy=1)", 0.3, 1e9), ("tandem.report(accuracy=1)", 0, 0)):

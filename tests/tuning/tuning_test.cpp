@@ -246,6 +246,79 @@ TEST(Tuning, TrialsThatReportAndThenAllFailMakeNoFinishedJob) {
   EXPECT_TRUE(one_left.outcome().best);
 }
 
+// It said "go on with: tandem resume", and resuming did nothing.
+TEST(Tuning, AJobThatFoundNothingIsSearchedAnewWhenItIsResumed) {
+  for (const std::int64_t first_bad : {1, 3}) {
+    SCOPED_TRACE(first_bad);
+    auto job = a_job();
+    auto bad = std::make_shared<std::int64_t>(first_bad);
+    auto does = well();
+    does.fails = [bad](TaskId, Attempt, std::int64_t epoch) {
+      return epoch >= *bad ? std::optional(Failure::bad_report) : std::nullopt;
+    };
+    if (first_bad > 1) job.search.algorithm = "random", job.search.trials = 4;
+    Played run(job, {4, 16 * kGiB, 1.0}, does);
+    ASSERT_EQ(run.job().state, JobState::failed);
+    const auto tried = run.outcome().trials;
+    run.loop.resume_jobs();
+    run.loop.run();
+    EXPECT_EQ(run.job().state, JobState::failed) << "it is broken still";
+    EXPECT_EQ(run.outcome().trials.size(), 2 * tried.size());
+
+    // By another Tandem, which folds what was.
+    *bad = 100;
+    control::MemoryJournal journal;
+    journal.append(run.journal.entries());
+    toy::World world({4, 16 * kGiB, 1.0}, does);
+    control::Loop loop({world, journal}, policies());
+    loop.open();
+    loop.resume_jobs();
+    loop.run();
+    EXPECT_EQ(loop.view().jobs.front().state, JobState::finished) << loop.view().jobs.front().reason;
+    const auto found = tune::outcome(loop.view(), 0);
+    ASSERT_EQ(found.trials.size(), 3 * tried.size());
+    EXPECT_EQ(found.failed, static_cast<std::int64_t>(2 * tried.size()));
+    for (std::size_t i = 0; i < tried.size(); ++i)
+      EXPECT_EQ(found.trials[2 * tried.size() + i].hyper, tried[i].hyper) << "the same points again";
+    EXPECT_EQ(control::first_difference(policies(), journal), std::nullopt);
+  }
+}
+
+TEST(Tuning, ASpaceInWhichHardlyAnythingIsAllowedEndsTheJobWithTheReason) {
+  for (const auto& algorithm : {"random", "quasirandom", "tpe", "nsga2"}) {
+    SCOPED_TRACE(algorithm);
+    auto job = a_job(algorithm);
+    job.search.trials = 100;
+    job.hyper.parameters.push_back({"x", {Domain::Kind::real, {}, 0, 1}, std::nullopt});
+    job.hyper.constraints = {std::get<spec::Expression>(spec::Expression::parse("x < 0.00008"))};
+    Played run(job);
+    EXPECT_EQ(run.job().state, JobState::failed);
+    EXPECT_NE(run.job().reason.find("no point of the search space meets"), std::string::npos) << run.job().reason;
+    EXPECT_TRUE(run.loop.view().holding.empty());
+  }
+}
+
+TEST(Tuning, MoreSystemConfigurationsThanCanBeLookedAtAreRefused) {
+  auto job = a_job("random");
+  job.search.trials = 1;
+  for (int i = 1; i <= 10'000; ++i) job.system.speed.push_back(i / 10'000.0);
+  Played few(job, {1, 16 * kGiB, 1.0});
+  EXPECT_EQ(few.job().state, JobState::finished) << few.job().reason;
+  Played many(job, {2, 16 * kGiB, 1.0});
+  EXPECT_EQ(many.job().state, JobState::failed);
+  EXPECT_EQ(many.job().reason, "system: 20000 combinations on this machine; at most 10000 are allowed: leave some out");
+}
+
+TEST(Tuning, ASearchWhoseTrialsCanNeverRunIsNotGoneThroughToItsEnd) {
+  auto job = a_job("random");
+  job.search.trials = 20'000;
+  job.hyper.constraints = {std::get<spec::Expression>(spec::Expression::parse("cores > batch_size * 1000"))};
+  Played run(job);
+  EXPECT_EQ(run.job().state, JobState::failed);
+  EXPECT_NE(run.job().reason.find("no system configuration satisfies the constraints"), std::string::npos);
+  EXPECT_LE(run.loop.view().tasks.size(), 100u);
+}
+
 TEST(Tuning, AnObjectiveTheProgramDoesNotReportEndsTheJobAtOnce) {
   auto job = a_job();
   job.objective.goals = {{"acuracy", true}};

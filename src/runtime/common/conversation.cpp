@@ -111,6 +111,7 @@ Heard hear_epoch(Conversation& talk, const protocol::Epoch& report, Seconds now)
   // Its `ready` may have waited to be read; the epoch began when it was said.
   if (report.since_ready)
     ended.startup = std::clamp(ended.seconds - *report.since_ready, Seconds{}, ended.startup);
+  ended.hyper_read = report.hyper_read;
   std::string warning = take_metrics(talk, report, ended);
   return {.epoch = std::move(ended), .warning = std::move(warning)};
 }

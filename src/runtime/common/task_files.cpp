@@ -33,10 +33,13 @@ void copy_checkpoints(const std::filesystem::path& from_task, const std::filesys
   const fs::path beside = to_task.string() + ".new";
   fs::remove_all(beside);
   make_task_folder(beside, as);
-  {
+  try {
     const platform::FilesAs files(as);
     platform::copy_plain_tree(from_task, beside,
                               [](const std::string& name) { return !name.starts_with("output.log"); });
+  } catch (const SystemError&) {  // a full disk: half of it would be in the way
+    fs::remove_all(beside);
+    throw;
   }
   fs::rename(beside, to_task);
 }

@@ -41,6 +41,8 @@ struct Attempted {
   bool said_ready = false;  // and its sensor was not told yet
 
   bool told_to_stop = false;
+  bool interrupted = false;                                // by our signal, not by an answer
+  std::optional<std::pair<Failure, std::string>> after{};  // how it ended after its last epoch, if badly
   std::optional<std::pair<Failure, std::string>> verdict;  // why we ended it ourselves
   std::optional<Seconds> kill_at;                          // steady
   std::optional<platform::Credentials> as;                 // the user its programs run as; none: ours

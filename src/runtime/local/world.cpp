@@ -227,6 +227,7 @@ void LocalWorld::stop(Attempted& a) {
     for (const RankProcess& rank : a.ranks) platform::step_aside(processes_of(rank), all);
   }
   if (a.talk.owes_answer) return answer(a);
+  a.interrupted = true;
   for (const RankProcess& rank : a.ranks)
     if (!rank.ended) ::kill(-rank.child.pid, SIGTERM);  // an epoch can be long; its checkpoint is safe
 }
@@ -328,7 +329,8 @@ void LocalWorld::ended(TaskId task, std::size_t rank) {
   const auto node = attempts_.extract(task);
   const std::string last_output = outputs_.end(task);
   if (!a.verdict)
-    happened(TaskEnded{a.task, a.number, {}});
+    happened(a.after ? TaskEnded{a.task, a.number, {}, a.after->first, a.after->second, last_output}
+                     : TaskEnded{a.task, a.number, {}});
   else
     happened(TaskFailed{a.task,
                         a.number,
@@ -347,6 +349,10 @@ void LocalWorld::check_deadlines() {
     Attempted& a = *attempt;
     if (a.kill_at && moment >= *a.kill_at) {
       a.kill_at.reset();
+      if (a.talk.complete() && !a.interrupted && !a.verdict)
+        a.after.emplace(Failure::stalled, "it was still at work " + text(a.talk.stall_after) +
+                                              " after its last report, and was ended (limits.stall)");
+      a.interrupted = true;
       kill_group(a);
     }
     if (a.may_stall() && moment >= *a.talk.stall_at) fail(a, Failure::stalled, stalled(a.talk));

@@ -286,12 +286,16 @@ bool LocalWorld::rank_ended(Attempted& a, std::size_t rank) {
   process.ended = true;
   process.child.pidfd.reset();
   to_reap_.push_back(process.child.pid);
-  if (!a.verdict && !a.told_to_stop) {
+  const bool afterwards = a.told_to_stop && a.talk.complete() && !a.interrupted && rank == 0;
+  if (!a.verdict && (!a.told_to_stop || afterwards)) {
     const runtime::Exit exit{ending->signalled, ending->status,
                              process.cgroup ? process.cgroup->oom_kills() : 0, a.granted().memory};
     const auto judgement = rank == 0 ? judge(exit, a.talk) : judge(exit);
     const std::string who = a.gang() ? fmt::format("rank {} on {}: ", rank, described(process).name) : "";
-    if (!judgement.well) fail(a, judgement.failure, who + judgement.detail);
+    if (!judgement.well && afterwards)
+      a.after.emplace(judgement.failure, who + judgement.detail);
+    else if (!judgement.well)
+      fail(a, judgement.failure, who + judgement.detail);
   }
   return std::all_of(a.ranks.begin(), a.ranks.end(), [](const RankProcess& one) { return one.ended; });
 }

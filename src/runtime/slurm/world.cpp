@@ -71,8 +71,13 @@ void SlurmWorld::start(DecisionId id, const Start& d, const View& view) {
   if (const std::string why = ledger_.start(a.holds, a.nodes, d.granted); !why.empty())
     return refuse(id, why);
   a.job = what_runs(view, task);
-  if (task.trial && task.trial->clone_from)
-    runtime::copy_checkpoints(task_folder(*task.trial->clone_from), task_folder(d.task));
+  try {
+    if (task.trial && task.trial->clone_from)
+      runtime::copy_checkpoints(task_folder(*task.trial->clone_from), task_folder(d.task));
+  } catch (const SystemError& error) {  // a full disk
+    ledger_.end(a.holds);
+    return refuse(id, error.what());
+  }
   a.talk = runtime::begin_conversation(options_.run, d, task, a.job, task_folder(d.task).string());
   a.talk.objectives = runtime::objectives_of(view, task);
   attempts_.emplace(a.task, std::move(attempt));
@@ -144,6 +149,7 @@ void SlurmWorld::stop(Attempted& a) {
   if (!a.life) return finish(a.task, TaskEnded{a.task, a.number, {}});
   if (a.life->stage() != Stage::running) return a.life->cancel("it is to be stopped");
   a.kill_at = steady() + (a.talk.complete() ? std::max(a.talk.stall_after, options_.grace) : options_.grace);
+  a.interrupted = !a.talk.owes_answer;
   if (a.talk.owes_answer)
     tell(a, answer(a.talk, true, steady()));
   else

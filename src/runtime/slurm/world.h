@@ -96,6 +96,7 @@ struct Attempted {
   std::optional<DecisionId> resize;  // without outcome yet
   control::Holding before_resize;
   bool told_to_stop = false;
+  bool interrupted = false;  // by our signal, not by an answer
   std::optional<std::pair<Failure, std::string>> verdict;  // why we ended it ourselves
   std::optional<Seconds> kill_at, cancel_at;               // steady
   Seconds next_cancel;

@@ -170,7 +170,16 @@ void SlurmWorld::over(Attempted& a) {
   a.talk.stall_at.reset();
   a.cancel_at.reset();
   const Move move = std::exchange(a.move, Move::none);
-  if (a.told_to_stop) return finish(a.task, TaskEnded{a.task, a.number, energy_since_last(a)});
+  if (a.told_to_stop) {
+    TaskEnded last{a.task, a.number, energy_since_last(a)};
+    runtime::Judgement after{.well = true};
+    if (a.talk.complete() && ended.record && !a.interrupted && !a.verdict) after = judge(ended, a.talk);
+    if (!after.well) {
+      last.failure = after.failure, last.detail = after.detail;
+      last.last_output = runtime::tail_of(output_file(a.task), static_cast<off_t>(a.output_from));
+    }
+    return finish(a.task, std::move(last));
+  }
   if (a.verdict) return fail(a, a.verdict->first, a.verdict->second);
   if (move == Move::parked && a.holds.lent) return;  // until it is given cores again
   if (move != Move::none || (ended.end == End::refused && a.submit_unsure)) return submit(a);

@@ -21,6 +21,7 @@
 #include "control/loop.h"
 #include "event/codec.h"
 #include "report/result_table.h"
+#include "report/server_tables.h"
 #include "runtime/local/leftovers.h"
 #include "server/daemon.h"
 
@@ -91,23 +92,14 @@ int verify(store::Store& store, const store::RunInfo& run) {
 int show_server(store::Store& store, const store::RunInfo& run, const JsonOption& target) {
   const View view = replayed(store, run);
   auto jobs = json::array();
-  std::vector<std::vector<std::string>> rows{{"JOB", "NAME", "STATE", "NODE", "ATTEMPTS", "RAN", ""}};
-  for (const auto& job : view.jobs) {
-    jobs.push_back(app::job_json(view, job));
-    const auto& row = jobs.back();
-    const bool ran = row["started"].is_number() && row["ended"].is_number();
-    rows.push_back({std::to_string(job.id), job.base().name, word(row["state"]), word(row["node"]),
-                    std::to_string(row["attempts"].get<int>()),
-                    ran ? text(Seconds{row["ended"].get<double>() - row["started"].get<double>()}) : "-",
-                    job.reason});
-  }
+  for (const auto& job : view.jobs) jobs.push_back(app::job_json(view, job));
   const auto spec = parse_json(run.spec);
   target.write({{"run", run.id}, {"name", run.name}, {"state", run.state}, {"server", spec}, {"jobs", jobs}});
   if (target.alone()) return kDone;
   std::cout << fmt::format("Server '{}' is {}: world {}, policy {}, {} (run {})\n", run.name, run.state,
                            spec.value("world", "?"), spec.value("policy", "?"),
                            counted(view.jobs.size(), "job"), run.id)
-            << columns(rows);
+            << past_jobs_table(jobs);
   return kDone;
 }
 

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/jobs.h"
 #include "platform/credentials.h"
+#include "report/server_tables.h"
 #include "server/daemon.h"
 #include "server/http/audit.h"
 #include "server/http/tokens.h"

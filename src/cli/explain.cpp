@@ -25,7 +25,7 @@ void add_explain(CLI::App& app, Action& action) {
   auto options = std::make_shared<JobsOptions>();
   CLI::App* command =
       add_question(app, action, options, "explain", "Why a job is where it is, or why it waits",
-                   "  tandem explain 12\n  tandem explain lenet5-digits --json -", explain);
+                   "  tandem explain 12\n  tandem explain lenet-digits --json -", explain);
   command->add_option("job", options->what, "its number, or its name")
       ->required()
       ->expected(1)

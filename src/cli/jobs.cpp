@@ -70,7 +70,9 @@ int nodes(const JobsOptions& options) {
 }
 
 int output(const JobsOptions& options) {
-  print_output(ServerClient(options.server).text("GET", job_target(options.what.front(), "/output")));
+  const auto printed = ServerClient(options.server).text("GET", job_target(options.what.front(), "/output"));
+  options.json.write({{"job", options.what.front()}, {"output", printed}});
+  if (!options.json.alone()) print_output(printed);
   return kDone;
 }
 
@@ -100,7 +102,7 @@ void add_cancel(CLI::App& app, Action& action) {
   auto options = std::make_shared<JobsOptions>();
   CLI::App* command = add_question(
       app, action, options, "cancel", "Cancel jobs of a server",
-      "  tandem cancel 12\n  tandem cancel lenet5-digits\n  tandem cancel --offline 12", cancel);
+      "  tandem cancel 12\n  tandem cancel lenet-digits\n  tandem cancel --offline 12", cancel);
   command->add_option("job", options->what, "its number, or its name (the newest)")
       ->required()
       ->type_name("JOB...");

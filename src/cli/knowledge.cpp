@@ -7,6 +7,7 @@
 
 #include "app/knowledge_file.h"
 #include "app/output_file.h"
+#include "base/counted.h"
 #include "cli/command.h"
 #include "report/knowledge_table.h"
 
@@ -17,26 +18,29 @@ constexpr std::int64_t kEverything = 1'000'000'000;
 
 struct KnowledgeOptions {
   StoreOption store;
-  JsonOption json_result;
+  JsonOption json;
   std::string exported, imported;
   bool forget = false;
 };
 
 int knowledge(const KnowledgeOptions& options) {
   auto store = options.store.open();
-  if (options.forget) std::cout << fmt::format("{} records forgotten\n", store.forget());
-  if (!options.imported.empty())
-    std::cout << fmt::format("{} records read from {}\n",
-                             import_knowledge(store, options.imported, Seconds{static_cast<double>(::time(nullptr))}),
-                             options.imported);
+  const auto say = [&](std::size_t count, const std::string& what) {
+    options.json.say(fmt::format("{} {}\n", counted(count, "record"), what));
+  };
+  if (options.forget) say(static_cast<std::size_t>(store.forget()), "forgotten");
+  if (!options.imported.empty()) {
+    const Seconds now{static_cast<double>(::time(nullptr))};
+    say(import_knowledge(store, options.imported, now), "read from " + options.imported);
+  }
   const auto workloads = store.knowledge("", kEverything);
   if (!options.exported.empty()) {
     write_file(options.exported, knowledge_json(workloads).dump(1) + "\n");
-    std::cout << fmt::format("{} records written to {}\n", workloads.size(), options.exported);
+    say(workloads.size(), "written to " + options.exported);
   }
-  options.json_result.write(knowledge_json(workloads));
+  options.json.write(knowledge_json(workloads));
   const bool asked_to_show = !options.forget && options.imported.empty() && options.exported.empty();
-  if (asked_to_show && !options.json_result.alone()) std::cout << knowledge_table(workloads);
+  if (asked_to_show) options.json.say(knowledge_table(workloads));
   return kDone;
 }
 
@@ -49,7 +53,7 @@ void add_knowledge(CLI::App& app, Action& action) {
       "  tandem knowledge\n  tandem knowledge --export known.json\n  tandem knowledge --import known.json\n\n"
       "It holds rates of counters, batch sizes and times; no names of models, data or users.");
   options->store.add_to(*command);
-  options->json_result.add_to(*command);
+  options->json.add_to(*command);
   command->add_option("--export", options->exported, "write all of it to a file")->type_name("FILE");
   command->add_option("--import", options->imported, "add what another store exported")->type_name("FILE");
   command->add_flag("--forget", options->forget, "remove all of it");

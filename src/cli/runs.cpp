@@ -35,10 +35,10 @@ std::string when(Seconds at) {
 }
 
 int list_runs(store::Store& store, const JsonOption& target, bool quiet) {
-  auto runs = store.runs();
   auto rows = json::array();
-  std::string table;
-  for (auto& run : runs) {
+  std::vector<std::vector<std::string>> table{{"RUN", "KIND", "NAME", "STATE", "STARTED"}};
+  std::string ids;
+  for (auto& run : store.runs()) {
     run = with_real_state(store, run);
     rows.push_back({{"id", run.id},
                     {"kind", run.kind},
@@ -48,18 +48,12 @@ int list_runs(store::Store& store, const JsonOption& target, bool quiet) {
                     {"created", run.created.value},
                     {"changed", run.changed.value},
                     {"folder", store.run_folder(run.id).string()}});
-    table += quiet ? run.id + "\n"
-                   : fmt::format("{:<21} {:<12} {:<24} {:<12} {}\n", run.id, run.kind,
-                                 printable_line(run.name, 200), run.state, when(run.created));
+    table.push_back({run.id, run.kind, run.name, run.state, when(run.created)});
+    ids += run.id + "\n";
   }
-  target.write({{"runs", rows}});
-  if (target.alone()) return kDone;
-  if (!quiet && runs.empty())
-    std::cout << "No runs in " << store.folder().string()
-              << " yet; `tandem train examples/lenet-digits.yaml` makes one.\n";
-  else if (!quiet)
-    std::cout << fmt::format("{:<21} {:<12} {:<24} {:<12} {}\n", "RUN", "KIND", "NAME", "STATE", "STARTED");
-  std::cout << table;
+  const std::string none = fmt::format("No runs in {} yet; `{} train examples/lenet-digits.yaml` makes one.\n",
+                                       store.folder().string(), own_command());
+  target.answer({{"runs", rows}}, quiet ? ids : rows.empty() ? none : columns(table));
   return kDone;
 }
 
@@ -73,19 +67,24 @@ void print_journal(store::Store& store, const store::RunInfo& run) {
   });
 }
 
-int verify(store::Store& store, const store::RunInfo& run) {
+int verify(store::Store& store, const store::RunInfo& run, const JsonOption& target) {
   auto journal = store.journal(run.id);
   std::int64_t entries = 0;
   journal->replay([&](control::Entry&&) { ++entries; });
-  if (const auto different = control::first_difference(policies_of(run), *journal)) {
-    std::cout << fmt::format("run {}: entry {} of {}: the policies of this binary decide differently\n",
-                             run.id, *different, entries);
-    return kAnswerIsNo;
-  }
-  std::cout << fmt::format("run {}: {} entries replayed, every decision the same\n", run.id, entries);
-  if (const auto old = store.without_checksum(run.id))
-    std::cout << fmt::format("{} of them have no checksum: an earlier Tandem wrote them\n", old);
-  return kDone;
+  const auto different = control::first_difference(policies_of(run), *journal);
+  const auto old = store.without_checksum(run.id);
+  target.write({{"run", run.id},
+                {"entries", entries},
+                {"same", !different},
+                {"first_difference", different ? json(*different) : json(nullptr)},
+                {"without_checksum", old}});
+  if (different)
+    target.say(fmt::format("run {}: entry {} of {}: the policies of this binary decide differently\n", run.id,
+                           *different, entries));
+  else
+    target.say(fmt::format("run {}: {} entries replayed, every decision the same\n", run.id, entries));
+  if (!different && old) target.say(fmt::format("{} of them have no checksum: an earlier Tandem wrote them\n", old));
+  return different ? kAnswerIsNo : kDone;
 }
 
 // The jobs of a server, as its journal tells them: also when it is not running.
@@ -190,7 +189,7 @@ void add_show(CLI::App& app, Action& action) {
   command->add_option("RUN", options->run, "id, its beginning, a name, 'last', or SERVER/JOB")->required();
   options->store.add_to(*command);
   options->json.add_to(*command);
-  command->add_flag("--journal", options->journal, "print the journal, one JSON object a line");
+  command->add_flag("--journal", options->journal, "print the journal, one JSON object a line")->excludes("--json");
   command->add_flag("--verify", options->verify, "replay the journal's events and compare the decisions");
   command->callback([options, &action] {
     action = [options]() -> int {
@@ -198,7 +197,7 @@ void add_show(CLI::App& app, Action& action) {
       if (options->run.find('/') != std::string::npos)
         return show_job(find_job_run(store, options->run), *options);
       const auto run = with_real_state(store, store.find(options->run));
-      if (options->verify) return verify(store, run);
+      if (options->verify) return verify(store, run, options->json);
       if (options->journal) {
         print_journal(store, run);
         return kDone;

@@ -128,6 +128,15 @@ class HouseKeeping(Case):
             self.assertIn("Examples:", self.tandem(command, "--help").stdout, command)
         self.assertRegex(self.tandem("--version").stdout, r"tandem \d+\.\d+")
 
+    def test_an_option_that_is_none_is_named_with_the_nearest(self):
+        for words, said in ((["train", "--sedd", "5", "x.yaml"], "tandem train has no option --sedd: did you mean --seed?"),
+                            (["data", "get", "--jsno=-", "mnist"], "tandem data get has no option --jsno: did you mean --json?"),
+                            (["--versio"], "did you mean --version?"), (["runs", "--xyzzyxyzzy"], "`tandem runs --help` lists them"),
+                            (["completion", "bsh"], "`tandem completion --help` says more")):
+            done = self.tandem(*words, code=2)
+            self.assertIn(said, done.stderr)
+            self.assertTrue(done.stderr.startswith("tandem: "), done.stderr)
+
     def test_mistakes_on_the_command_line_exit_with_2(self):
         for words, meant in ((["tran"], "did you mean train?"), (["data", "lst"], "did you mean list?"), (["xyzzy"], "no command 'xyzzy'")):
             self.assertIn(meant, self.tandem(*words, code=2).stderr)

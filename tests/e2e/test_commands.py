@@ -199,8 +199,14 @@ class BuiltInTrainer(Case):
         self.assertTrue(json.loads((self.folder / "answer.json").read_text()))
         served = self.json("infer", "m", "--requests", "20")
         self.assertGreater(len(served["metrics"]), 2)
-        self.assertIn("joules", served)
+        self.assertEqual(served["run"], result["run"])
+        if served["energy_source"]:  # starting up takes seconds, twenty requests some milliseconds
+            self.assertLess(served["joules"], served["startup_joules"])
         self.assertIsNone(served["beside"])
+        said = self.tandem("infer", "m", "--requests", "20").stdout
+        self.assertRegex(said, r"latency_p50 +\S+ ms\n")
+        self.assertRegex(said, r"energy of serving +\S+ J, estimated|energy of serving +not known|energy of serving +\S+ J, measured")
+        self.assertIn("energy of start-up", said)
 
     def test_what_is_measured_beside_a_run_does_not_wait_and_says_so(self):
         self.json("train", self.spec("kind: train\nname: m\nprogram: {model: mlp, dataset: digits}\nhyper: {epochs: 1}\nsystem: {cores: 1}\n"))

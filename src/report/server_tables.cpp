@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/counted.h"
 #include "base/resources.h"
 #include "base/text.h"
 #include "report/text_table.h"
@@ -27,10 +28,20 @@ std::string where_is(const json& job) {
   return out;
 }
 
+// "2 cores", "1 to 2 cores, 2 GiB", "2 cores on each of 3 nodes".
 std::string asks_for(const json& job) {
-  const std::string each = text(resources_from_json(job["resources"]));
+  std::string each = text(resources_from_json(job["resources"]));
+  if (const auto range = job.find("cores_asked"); range != job.end() && range->is_array() && (*range)[0] != (*range)[1])
+    each = fmt::format("{} to {} cores{}", (*range)[0].get<int>(), (*range)[1].get<int>(),
+                       each.find(',') == std::string::npos ? "" : each.substr(each.find(',')));
   return job.contains("on_nodes") ? fmt::format("{} on each of {} nodes", each, job["on_nodes"].get<int>())
                                   : each;
+}
+
+// Now, all its tasks together.
+std::string has(const json& job) {
+  const int cores = job.value("cores_held", 0);
+  return cores > 0 ? counted(cores, "core") : "-";
 }
 
 // "3/9", in what the kind of the job counts; "4 trials" where nobody knows how many there will be.
@@ -92,13 +103,13 @@ std::string clock_time(const json& at) {
 std::string queue_table(const json& answer) {
   const double now = answer["now"].get<double>();
   std::vector<std::vector<std::string>> rows{
-      {"JOB", "NAME", "STATE", "PRIO", "ASKS FOR", "NODE", "SUBMITTED", "RUNS", "PROGRESS", ""}};
+      {"JOB", "NAME", "STATE", "PRIO", "ASKS FOR", "HAS", "NODE", "SUBMITTED", "RUNS", "PROGRESS", ""}};
   for (const auto& job : answer["jobs"]) {
     const bool ran = job["started"].is_number();
     const double end = job["ended"].is_number() ? job["ended"].get<double>() : now;
     rows.push_back(
         {std::to_string(job["job"].get<int>()), word(job["name"]), word(job["state"]),
-         std::to_string(job["priority"].get<int>()), asks_for(job), where_is(job),
+         std::to_string(job["priority"].get<int>()), asks_for(job), has(job), where_is(job),
          clock_time(job["submitted"]),
          ran ? text(Seconds{std::max(0.0, end - job["started"].get<double>())}) : "-", progress_of(job),
          job["drop"].get<double>() > 0 ? fmt::format("drops {:.0f} %", 100 * job["drop"].get<double>())

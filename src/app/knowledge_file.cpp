@@ -23,7 +23,9 @@ std::vector<KnownWorkload> read_file(const std::string& file) {
   if (error || !in) throw UserError("cannot read " + file + ": is it there, and may you read it?");
   if (size > kLargestImport) throw UserError(file + " is larger than 64 MiB: not what `--export` writes");
   const auto document = parse_json(in);
-  if (document.is_discarded() || document.value("tandem_knowledge", 0) != 1 || !document.contains("works"))
+  const bool ours = document.is_object() && document.contains("works") && document.contains("tandem_knowledge") &&
+                    document["tandem_knowledge"] == 1;
+  if (!ours)
     throw UserError(file + " is not what `tandem knowledge --export` writes");
   std::vector<KnownWorkload> workloads;
   try {

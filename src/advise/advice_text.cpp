@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/text.h"
 
 namespace tandem::advise {
@@ -138,16 +139,17 @@ std::vector<std::string> reasons_for(const Advice& advice, const Models& models,
     out.push_back(fmt::format("none of {} candidates keeps within {} with {}; nearest is {}, with {}",
                               question.candidates.size(), limits, percent(question.probability),
                               recommended(advice, models, question), percent(choice.p_meet)));
-  out.push_back(fmt::format("it takes {}, within {} with {}, says {} from {} past runs of {}",
+  out.push_back(fmt::format("it takes {}, within {} with {}, says {} from {} of {}",
                             time_of(choice, question), text(question.slo), percent(choice.p_time),
-                            choice.seconds.said_by, models.runs(), models.program()));
+                            choice.seconds.said_by, counted(models.runs(), "past run"),
+                            models.program()));
   if (choice.joules)
     out.push_back(fmt::format("it uses {} (source: {}), says {}",
                               with_interval(*choice.joules, question.interval, joules_text),
                               models.joules_source(), choice.joules->said_by));
   if (!question.running.empty())
     out.push_back(
-        fmt::format("{} jobs run now; while this one runs there are {:.2f} on average, itself included",
+        fmt::format("jobs that run now: {:g}; while this one runs there are {:.2f} on average, itself included",
                     static_cast<double>(question.running.size()) + question.others, choice.load.jobs));
   for (const auto& job : choice.threatened)
     out.push_back(fmt::format(
@@ -167,6 +169,17 @@ std::vector<std::string> notes_on(const Advice& advice, const Models& models, co
     else if (!told.time)
       out.push_back(fmt::format("{} is chosen for {} alone: past runs do not tell what it changes in time",
                                 told.name, models.metric()));
+    else if (!told.metric && advice.choice.metric)
+      out.push_back(fmt::format("{} is taken to be the same whatever the {}: past runs do not tell what it changes",
+                                models.metric(), told.name));
+  if (const auto& metric = advice.choice.metric; metric && metric->law->size() == 0)
+    out.push_back(fmt::format("the interval of {} is assumed: no two settings were run from which its errors "
+                              "could be measured",
+                              models.metric()));
+  if (const auto& metric = advice.choice.metric; metric && std::isfinite(metric->most - metric->least))
+    if (const auto [low, high] = metric->interval(question.interval); high - low > 0.9 * (metric->most - metric->least))
+      out.push_back(fmt::format("past runs say next to nothing of {} there: anything from {:.2g} to {:.2g} is likely",
+                                models.metric(), low, high));
   const auto outside = models.outside(advice.choice.setting, advice.choice.load);
   if (!outside.empty())
     out.push_back("outside of what was measured, so the interval is twice as wide: " + join(outside));

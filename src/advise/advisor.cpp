@@ -96,6 +96,10 @@ Assessment assess(const Models& models, const Question& question, const std::vec
   assess_time(models, running, others_beside(question, setting), out);
   out.metric = models.metric_of(setting);
   out.joules = models.joules(setting, out.load);
+  if (out.joules && question.most_power) {
+    out.joules->ceiling = std::make_shared<const Forecast>(out.seconds);
+    out.joules->per_unit = question.most_power->value;
+  }
   out.p_time = out.seconds.value() > 0 ? out.seconds.below(question.slo.value) : 0;
   if (question.max_joules) out.p_joules = out.joules ? out.joules->below(question.max_joules->value) : 0;
   out.p_meet = std::max(0.0, out.p_time + out.p_joules - 1);

@@ -38,6 +38,7 @@ struct Question {
   bool higher_is_better = true;  // the metric
   std::vector<Setting> candidates;
   std::vector<RunningJob> running;
+  std::optional<Watts> most_power;  // the machine's, as the source of its joules says: none is above that
   // More jobs, of which nothing else is known, and cores that somebody keeps busy: taken to go on all along.
   // To a job on c cores, c busy ones are one more job like itself.
   double others = 0, busy_cores = 0;

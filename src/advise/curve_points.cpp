@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 namespace tandem::advise {
 namespace {
@@ -34,6 +35,12 @@ void add_curve(const Curve& curve, double batch, double learning_rate, std::size
   }
 }
 
+// What a curve does not know of: runs that differ in it are curves of their own, so that it counts as error.
+Values without_axes(Values hyper) {
+  std::erase_if(hyper, [](const auto& one) { return one.first == "batch_size" || one.first == "learning_rate"; });
+  return hyper;
+}
+
 }  // namespace
 
 std::vector<ToldMetric> every_metric(const PastRun& run, const std::string& metric) {
@@ -61,10 +68,11 @@ double curve_learning_rate(const Setting& setting) {
 }
 
 std::vector<CurvePoint> curve_points(std::span<const PastRun* const> runs, const std::string& metric) {
-  std::map<std::pair<double, double>, Curve> curves;
+  std::map<std::tuple<double, double, Values>, Curve> curves;
   for (const auto* run : runs)
     for (const auto& told : every_metric(*run, metric)) {
-      auto& mean = curves[{curve_batch(run->setting), curve_learning_rate(run->setting)}][told.epoch];
+      auto& mean = curves[{curve_batch(run->setting), curve_learning_rate(run->setting),
+                           without_axes(run->setting.hyper)}][told.epoch];
       mean.sum += told.value;
       ++mean.count;
     }
@@ -73,7 +81,7 @@ std::vector<CurvePoint> curve_points(std::span<const PastRun* const> runs, const
   const std::size_t stride = std::max<std::size_t>(1, (total + kMostPoints - 1) / kMostPoints);
   std::vector<CurvePoint> out;
   for (const auto& [setting, curve] : curves)
-    if (number++ % stride == 0) add_curve(curve, setting.first, setting.second, number, out);
+    if (number++ % stride == 0) add_curve(curve, std::get<0>(setting), std::get<1>(setting), number, out);
   return out;
 }
 

@@ -82,18 +82,29 @@ ErrorLaw ErrorLaw::read(const nlohmann::json& written) {
   return {written.at("errors").get<std::vector<double>>(), written.at("prior").get<double>()};
 }
 
+double Forecast::value() const {
+  const double own = middle + more;
+  return std::clamp(ceiling ? std::min(own, per_unit * ceiling->value()) : own, least, most);
+}
+
+// What is never above another number is at most `value` at least as surely as that one is.
 double Forecast::below(double value) const {
   if (value >= most) return 1;
   if (value < least) return 0;
   const double rest = value - more;
-  if (kind == ErrorKind::absolute) return law->below((rest - middle) / usual_error);
-  return rest > 0 && middle > 0 ? law->below(std::log(rest / middle) / usual_error) : 0;
+  double own = 0;
+  if (kind == ErrorKind::absolute)
+    own = law->below((rest - middle) / usual_error);
+  else if (rest > 0 && middle > 0)
+    own = law->below(std::log(rest / middle) / usual_error);
+  return ceiling ? std::max(own, ceiling->below(value / per_unit)) : own;
 }
 
 double Forecast::quantile(double probability) const {
   const double error = law->quantile(probability) * usual_error;
-  const double value = kind == ErrorKind::absolute ? middle + error : middle * std::exp(error);
-  return std::clamp(more + value, least, most);
+  double value = more + (kind == ErrorKind::absolute ? middle + error : middle * std::exp(error));
+  if (ceiling) value = std::min(value, per_unit * ceiling->quantile(probability));
+  return std::clamp(value, least, most);
 }
 
 Interval Forecast::interval(double level) const {

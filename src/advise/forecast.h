@@ -7,7 +7,6 @@
 // trust: Student's t with a wide prior takes over, and `wide` says so. Values; pure.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -59,10 +58,13 @@ struct Forecast {
   std::shared_ptr<const ErrorLaw> law;
   double more = 0;                            // what is certain and comes on top (start-up seconds)
   double least = -kNoBound, most = kNoBound;  // what can be: a share stays between 0 and 1
+  // It is at most so many times another number: joules are no more than a machine's power times the seconds.
+  std::shared_ptr<const Forecast> ceiling{};
+  double per_unit = 1;
   bool wide = false;                          // few runs, or outside of what was measured
   std::string said_by;                        // the model: "physical", "learning curve"
 
-  double value() const { return std::clamp(middle + more, least, most); }
+  double value() const;
   double below(double value) const;  // the probability that it will be at most this
   double quantile(double probability) const;
   Interval interval(double level) const;  // of both sides the same: 0.9 leaves 5 % on each

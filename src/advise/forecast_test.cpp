@@ -92,5 +92,19 @@ TEST(ErrorLaw, WhatWasReadSaysTheSame) {
   }
 }
 
+TEST(Forecast, JoulesNeverNeedMoreThanTheMachineDraws) {
+  const Forecast seconds{.middle = 10, .law = std::make_shared<ErrorLaw>(std::vector<double>(50, 0.0), 0.5)};
+  Forecast joules{.middle = 200, .law = std::make_shared<ErrorLaw>(std::vector<double>{}, 0.5)};
+  EXPECT_GT(joules.interval(0.9).high, 300) << "without a bound";
+  joules.ceiling = std::make_shared<const Forecast>(seconds);
+  joules.per_unit = 30;  // W
+  EXPECT_EQ(joules.value(), 200);
+  EXPECT_LE(joules.interval(0.9).high, 300 + 1e-9);
+  EXPECT_LT(joules.interval(0.9).low, 200);
+  EXPECT_GT(joules.below(301), 0.95) << "as sure as the time is";
+  joules.middle = 500;
+  EXPECT_NEAR(joules.value(), 300, 1e-9);
+}
+
 }  // namespace
 }  // namespace tandem::advise

@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "advise/predictor.h"
 #include "base/error.h"
@@ -43,14 +44,21 @@ bool long_enough(std::span<const CurvePoint> points) {
 }
 
 // Which fold each run is in: runs of one batch size and learning rate together, so that errors are those of
-// settings not seen.
+// settings not seen; where all have the same, each run by itself.
 std::vector<std::size_t> folds_of(std::span<const CurvePoint> points) {
-  std::map<std::pair<double, double>, std::size_t> known;
-  for (const auto& point : points) known.emplace(std::pair(point.batch, point.learning_rate), 0);
+  using Setting = std::tuple<double, double, std::size_t>;
+  const bool alike = std::all_of(points.begin(), points.end(), [&](const CurvePoint& point) {
+    return point.batch == points[0].batch && point.learning_rate == points[0].learning_rate;
+  });
+  const auto setting = [&](const CurvePoint& point) {
+    return Setting(point.batch, point.learning_rate, alike ? point.run : 0);
+  };
+  std::map<Setting, std::size_t> known;
+  for (const auto& point : points) known.emplace(setting(point), 0);
   std::size_t next = 0;
-  for (auto& [setting, fold] : known) fold = next++ % kMostFolds;
+  for (auto& [of, fold] : known) fold = next++ % kMostFolds;
   std::vector<std::size_t> out;
-  for (const auto& point : points) out.push_back(known.at({point.batch, point.learning_rate}));
+  for (const auto& point : points) out.push_back(known.at(setting(point)));
   return out;
 }
 
@@ -161,15 +169,25 @@ std::vector<double> LearningCurve::errors_left_out(std::span<const CurvePoint> p
   return errors;
 }
 
+void LearningCurve::remember(std::span<const CurvePoint> points) {
+  const auto& first = points.front();
+  batch_ = {first.batch, first.batch};
+  learning_rate_ = {first.learning_rate, first.learning_rate};
+  metric_ = {first.metric, first.metric};
+  for (const auto& p : points) {
+    batch_.include(p.batch);
+    learning_rate_.include(p.learning_rate);
+    metric_.include(p.metric);
+    last_epoch_ = std::max(last_epoch_, p.epoch);
+  }
+}
+
 void LearningCurve::learn_errors(std::span<const CurvePoint> points, std::vector<double> errors) {
   double sum = 0, level = 0;
   std::vector<double> epochs;
   for (const auto& p : points) {
     epochs.push_back(p.epoch);
     level += std::abs(p.metric) / static_cast<double>(points.size());
-    last_epoch_ = std::max(last_epoch_, p.epoch);
-    low_batch_ = std::min(low_batch_, p.batch);
-    high_batch_ = std::max(high_batch_, p.batch);
   }
   std::map<std::size_t, std::size_t> last;  // of each run, its last point
   for (std::size_t i = 0; i < points.size(); ++i)
@@ -210,21 +228,25 @@ std::optional<LearningCurve> LearningCurve::fit(std::span<const CurvePoint> poin
       errors = std::move(left_out);
     }
   auto out = fit_shape(points, best, best_kind);
-  out.low_batch_ = out.high_batch_ = points.front().batch;
+  out.remember(points);
   out.learn_errors(points, std::move(errors));
   return out;
 }
 
 Forecast LearningCurve::forecast(double batch, double learning_rate, double epoch) const {
   Forecast out;
-  out.middle = at(batch, learning_rate, epoch);
-  out.kind = ErrorKind::absolute;
-  const bool beyond = batch < low_batch_ || batch > high_batch_ || epoch > last_epoch_;
+  const double near_batch = batch_.held(batch), near_rate = learning_rate_.held(learning_rate);
+  const double doublings = std::abs(std::log2(batch / near_batch)) + std::abs(std::log2(learning_rate / near_rate));
   const double known = std::min(epoch, last_epoch_);
-  out.usual_error = sizes_.at({&known, 1}) * (beyond ? kOutside : 1);
+  const double seen = metric_.held(at(near_batch, near_rate, known));
+  out.middle = seen + at(near_batch, near_rate, epoch) - at(near_batch, near_rate, known);
+  out.kind = ErrorKind::absolute;
+  const bool beyond = doublings > 0 || epoch > last_epoch_;
+  out.usual_error = sizes_.at({&known, 1}) * (beyond ? kOutside : 1) * (1 + doublings);
   out.law = law_;
   out.wide = beyond || law_->few();
-  out.said_by = "learning curve (" + shape_ + correction_.text() + ")";
+  out.said_by = "learning curve (" + shape_ + correction_.text() + ")" +
+                (doublings > 0 ? ", held to what was measured" : "");
   return out;
 }
 
@@ -236,7 +258,11 @@ nlohmann::json LearningCurve::written() const {
           {"error", error_ ? nlohmann::json(*error_) : nlohmann::json()},
           {"sizes", sizes_.written()},
           {"law", law_->written()},
-          {"range", {low_batch_, high_batch_, last_epoch_}}};
+          {"seen",
+           {{batch_.low, batch_.high},
+            {learning_rate_.low, learning_rate_.high},
+            {metric_.low, metric_.high},
+            {1, last_epoch_}}}};
 }
 
 LearningCurve LearningCurve::read(const nlohmann::json& written) {
@@ -249,10 +275,10 @@ LearningCurve LearningCurve::read(const nlohmann::json& written) {
   if (!written.at("error").is_null()) out.error_ = written.at("error").get<double>();
   out.sizes_ = ErrorSizes::read(written.at("sizes"));
   out.law_ = std::make_shared<const ErrorLaw>(ErrorLaw::read(written.at("law")));
-  const auto& range = written.at("range");
-  out.low_batch_ = range.at(0).get<double>();
-  out.high_batch_ = range.at(1).get<double>();
-  out.last_epoch_ = range.at(2).get<double>();
+  const auto& seen = written.at("seen");
+  const auto range = [&](std::size_t i) { return Range{seen.at(i).at(0).get<double>(), seen.at(i).at(1).get<double>()}; };
+  out.batch_ = range(0), out.learning_rate_ = range(1), out.metric_ = range(2);
+  out.last_epoch_ = range(3).high;
   return out;
 }
 

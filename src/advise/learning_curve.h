@@ -8,9 +8,14 @@
 // rises, a loss falls. What runs have in common beyond that (a scheduled drop of the learning rate) is learnt
 // as a correction by epoch (epoch_correction.h), where that predicts better. Errors are those of whole runs
 // left out, in units that depend on the epoch; with fewer than kFewRuns a run counts as one error, its
-// largest. Deterministic; pure.
+// largest.
+//
+// Beyond the batch sizes and learning rates that were run a curve says nothing: the answer is that of the
+// nearest that was, and its error grows with every doubling in between. Nor is a run expected to come out
+// better or worse than all that were seen, unless it goes on for longer. Deterministic; pure.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -50,12 +55,18 @@ class LearningCurve {
   struct Rate {  // log(rate) at batch 1 and learning rate 1, and how it changes with their logarithms
     double constant = 0, by_batch = 0, by_learning_rate = 0;
   };
+  struct Range {
+    double low = 1, high = 1;
+    void include(double value) { low = std::min(low, value), high = std::max(high, value); }
+    double held(double value) const { return std::clamp(value, low, high); }
+  };
   struct Fit;
   static LearningCurve fit_shape(std::span<const CurvePoint>, const std::string& shape,
                                  EpochCorrection::Kind);
   static Fit fit_rate(std::span<const CurvePoint>, const std::string& shape, const Rate&);
   static Rate find_rate(std::span<const CurvePoint>, const std::string& shape);
   double at(double batch, double learning_rate, double epoch) const;
+  void remember(std::span<const CurvePoint>);
   void learn_errors(std::span<const CurvePoint>, std::vector<double> errors);
   static std::vector<double> errors_left_out(std::span<const CurvePoint>, const std::string& shape,
                                              EpochCorrection::Kind);
@@ -67,7 +78,8 @@ class LearningCurve {
   std::optional<double> error_;
   ErrorSizes sizes_;
   std::shared_ptr<const ErrorLaw> law_;
-  double low_batch_ = 1, high_batch_ = 1, last_epoch_ = 1;
+  Range batch_, learning_rate_, metric_;  // what was seen
+  double last_epoch_ = 1;
 };
 
 }  // namespace tandem::advise

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -80,6 +81,32 @@ TEST(LearningCurve, AFlatMetricStaysFlat) {
   auto points = curves({64, 128, 256}, 10, 0);
   for (auto& point : points) point.metric = 0.5;
   EXPECT_NEAR(LearningCurve::fit(points)->forecast(100, 1, 7).value(), 0.5, 1e-6);
+}
+
+// Learning rates of 0.05 and 0.1 say nothing of 0.0001: a line through them leads out of what can be.
+TEST(LearningCurve, IsNotBelievedBeyondTheLearningRatesAndBatchesThatWereRun) {
+  std::vector<CurvePoint> points;
+  std::size_t run = 0;
+  for (const auto& [batch, rate, end] : {std::tuple{64.0, 0.05, 0.93}, {64.0, 0.1, 0.95}, {128.0, 0.05, 0.90}}) {
+    for (int epoch = 1; epoch <= 10; ++epoch)
+      points.push_back({batch, rate, static_cast<double>(epoch), end - 0.6 * std::exp(-0.5 * epoch), run});
+    ++run;
+  }
+  const auto curve = LearningCurve::fit(points);
+  ASSERT_TRUE(curve);
+  const auto width = [](const Forecast& forecast) {
+    const auto [low, high] = forecast.interval(0.9);
+    return high - low;
+  };
+  for (const double batch : {8.0, 64.0, 1024.0})
+    for (const double rate : {0.0001, 0.01, 0.05, 0.5}) {
+      const auto forecast = curve->forecast(batch, rate, 10);
+      EXPECT_GT(forecast.value(), 0.85) << batch << " " << rate;
+      EXPECT_LT(forecast.value(), 0.96) << batch << " " << rate;
+    }
+  EXPECT_TRUE(curve->forecast(64, 0.01, 10).wide);
+  EXPECT_GT(width(curve->forecast(64, 0.01, 10)), 1.9 * width(curve->forecast(64, 0.05, 10)));
+  EXPECT_GT(width(curve->forecast(64, 0.0001, 10)), 1.5 * width(curve->forecast(64, 0.01, 10)));
 }
 
 // A drop of the learning rate at epoch 12 lifts all runs: no simple shape has that, the correction does.

@@ -202,10 +202,13 @@ void Models::fit_metric(std::span<const PastRun* const> runs, const ModelsOption
   result_ = Predictor::fit(columns, training.rows, training.targets,
                            {ErrorKind::absolute, chosen_regressions(options), options.seed});
   share_ = is_share(metric_, training.targets);
+  const bool judged = curve_ && curve_->error() && result_->law().size() > 0;
+  if (!judged || *curve_->error() <= kCurveMayBeWorse * result_->error()) return;
   // Where all runs went equally far, only a curve says what fewer or more epochs would do.
-  if (curve_ && epochs.size() > 1 && curve_->error() &&
-      *curve_->error() > kCurveMayBeWorse * result_->error())
+  if (epochs.size() > 1)
     curve_.reset();
+  else
+    result_epochs_ = *epochs.begin();
 }
 
 std::vector<std::string> Models::chosen_regressions(const ModelsOptions& options) {
@@ -234,8 +237,9 @@ std::optional<Forecast> Models::joules(const Setting& setting, const Load& load)
 std::optional<Forecast> Models::metric_of(const Setting& setting) const {
   if (!result_) return std::nullopt;
   const auto epochs = static_cast<double>(setting.epochs);
-  auto out = curve_ ? curve_->forecast(curve_batch(setting), curve_learning_rate(setting), epochs)
-                    : result_->forecast(result_->columns().row(setting, 1));
+  auto out = curve_ && setting.epochs != result_epochs_
+                 ? curve_->forecast(curve_batch(setting), curve_learning_rate(setting), epochs)
+                 : result_->forecast(result_->columns().row(setting, 1));
   if (share_) out.least = 0, out.most = 1;
   return out;
 }
@@ -255,6 +259,7 @@ nlohmann::json Models::written() const {
           {"startup", startup_},
           {"elsewhere", elsewhere_},
           {"share", share_},
+          {"result_epochs", result_epochs_},
           {"epoch_seconds", epoch_seconds_.written()},
           {"epoch_joules", maybe(epoch_joules_)},
           {"result", maybe(result_)},
@@ -272,6 +277,7 @@ Models Models::read(const nlohmann::json& written) try {
   written.at("startup").get_to(out.startup_);
   written.at("elsewhere").get_to(out.elsewhere_);
   written.at("share").get_to(out.share_);
+  written.at("result_epochs").get_to(out.result_epochs_);
   out.epoch_seconds_ = Predictor::read(written.at("epoch_seconds"));
   if (const auto& joules = written.at("epoch_joules"); !joules.is_null())
     out.epoch_joules_ = Predictor::read(joules);

@@ -75,6 +75,7 @@ class Models {
   Predictor epoch_seconds_;
   std::optional<Predictor> epoch_joules_, result_;
   std::optional<LearningCurve> curve_;
+  std::int64_t result_epochs_ = 0;  // after so many the regression knows better than the curve; 0: never
   bool elsewhere_ = false;  // learnt on other machines
   bool share_ = false;      // the metric lies between 0 and 1
 };

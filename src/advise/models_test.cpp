@@ -86,6 +86,44 @@ TEST(Models, RunsTooShortForACurveStillSayWhatOneEpochLessComesTo) {
             models.metric_of(toy_setting(64, 1, 1))->value() + 0.03);
 }
 
+// A new user's first question: one run, and choices of what it did not vary.
+TEST(Models, OneRunSaysOfOtherSettingsWhatItSawAndNothingWorse) {
+  auto run = toy_run(64, 2, 1, 0);
+  run.setting.hyper["learning_rate"] = 0.05;
+  const auto models = Models::fit(std::vector{run}, "toy/data", "here");
+  const double seen = toy_accuracy(64, 10);
+  for (const int batch : {8, 32, 128, 512})
+    for (const double rate : {0.001, 0.05, 0.5}) {
+      auto asked = toy_setting(batch, 1);
+      asked.hyper["learning_rate"] = rate;
+      const auto accuracy = models.metric_of(asked);
+      ASSERT_TRUE(accuracy);
+      EXPECT_NEAR(accuracy->value(), seen, 0.02) << batch << " " << rate;
+      EXPECT_TRUE(accuracy->wide);
+    }
+}
+
+// A curve knows nothing of dropout: it must not hide what runs differ in by it.
+TEST(Models, WhatACurveDoesNotKnowOfStillCounts) {
+  std::vector<PastRun> history;
+  for (const double dropout : {0.0, 0.3, 0.6, 0.9})
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      history.push_back(toy_run(64, 1 + repeat, 1, 0));
+      history.back().setting.hyper["dropout"] = dropout;
+      for (auto& told : history.back().metrics) told.values["accuracy"] *= 1 - dropout / 2;
+    }
+  const auto models = Models::fit(history, "toy/data", "here");
+  auto asked = toy_setting(64, 1);
+  asked.hyper["dropout"] = 0.0;
+  const double best = models.metric_of(asked)->value();
+  asked.hyper["dropout"] = 0.9;
+  EXPECT_LT(models.metric_of(asked)->value(), best - 0.2);
+  asked.epochs = 5;
+  const auto [low, high] = models.metric_of(asked)->interval(0.9);
+  EXPECT_LE(low, 0.55 * toy_accuracy(64, 5)) << "the curve's errors are those of the runs it mixed";
+  EXPECT_GE(high, toy_accuracy(64, 5) * 0.55);
+}
+
 TEST(Models, OneRunGivesAWideAnswerThatSaysSo) {
   const std::vector<PastRun> one = {toy_run(64, 2, 1, 0)};
   const auto models = Models::fit(one, "toy/data", "here", kQuick);

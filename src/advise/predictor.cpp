@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "base/error.h"
 #include "stats/regression/cross_validation.h"
@@ -168,6 +169,9 @@ Predictor Predictor::fit(const Columns& columns, std::span<const double> rows,
   out.model_ = fit_first(columns, all, out.judged_);
   best_first(out.judged_);
   out.learn_errors(some.values, some.targets, sampled.measured, options.seed);
+  if (options.kind == ErrorKind::absolute)
+    std::tie(out.least_, out.most_) = std::pair(*std::min_element(targets.begin(), targets.end()),
+                                                *std::max_element(targets.begin(), targets.end()));
   out.remember(rows.first(std::min(options.measured, all.count()) * all.width), rows);
   return out;
 }
@@ -229,15 +233,16 @@ bool Predictor::near_measured(const std::vector<double>& row) const {
 Forecast Predictor::forecast(const std::vector<double>& row) const {
   Forecast out;
   const auto said = model_->bounded(row);
-  out.middle = said.value;
+  out.middle = std::clamp(said.value, least_, most_);
   out.kind = kind_;
   const bool known = std::binary_search(settings_.begin(), settings_.end(), row);
   out.law = known ? seen_ : unseen_;
   out.usual_error = sizes_.at(row);
   const bool beyond = !outside(row).empty();
   if (beyond) out.usual_error *= kOutside;
-  out.wide = beyond || out.law->few() || said.held();
-  out.said_by = judged_.front().regression + (said.held() ? ", held to what was measured" : "");
+  const bool held = said.held() || out.middle != said.value;
+  out.wide = beyond || out.law->few() || held;
+  out.said_by = judged_.front().regression + (held ? ", held to what was measured" : "");
   return out;
 }
 
@@ -257,6 +262,7 @@ nlohmann::json Predictor::written() const {
           {"settings", settings_},
           {"low", low_},
           {"high", high_},
+          {"expected", kind_ == ErrorKind::absolute ? nlohmann::json{least_, most_} : nlohmann::json()},
           {"judged", judged}};
 }
 
@@ -271,6 +277,8 @@ Predictor Predictor::read(const nlohmann::json& written) {
   out.settings_ = written.at("settings").get<std::vector<std::vector<double>>>();
   out.low_ = written.at("low").get<std::vector<double>>();
   out.high_ = written.at("high").get<std::vector<double>>();
+  if (out.kind_ == ErrorKind::absolute)
+    out.least_ = written.at("expected").at(0), out.most_ = written.at("expected").at(1);
   for (const auto& each : written.at("judged"))
     out.judged_.push_back({each.at("regression").get<std::string>(),
                            each.at("error").is_null() ? std::numeric_limits<double>::infinity()

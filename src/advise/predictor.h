@@ -3,7 +3,8 @@
 // Of the regressions named, the one is used that predicts settings it has not seen with the smallest mean
 // error; what was tried is kept. A setting that was run before is forecast with the errors of such ones, a
 // new setting with those of new settings, one outside of the measured range with kOutside times those; so is
-// one inside of it that no measured setting is near: each of its values was seen, but not together.
+// one inside of it that no measured setting is near: each of its values was seen, but not together. A quantity
+// with absolute errors (a metric) is not expected to be better or worse than all that were seen.
 #pragma once
 
 #include <memory>
@@ -71,6 +72,7 @@ class Predictor {
   std::shared_ptr<const ErrorLaw> seen_, unseen_;  // of settings that were run before, and of new ones
   std::vector<std::vector<double>> settings_;      // those that were run, sorted
   std::vector<double> low_, high_;                 // by column
+  double least_ = -kNoBound, most_ = kNoBound;     // of what is expected
   std::vector<Judged> judged_;
 };
 

@@ -14,6 +14,7 @@
 #include "app/runs.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "measure/energy_choice.h"
 #include "stats/regression/regression.h"
 
 namespace tandem::app {
@@ -55,6 +56,16 @@ Learnt learnt_or_probed(store::Store& store, const AdvisedSpec& spec, const Node
   return learnt;
 }
 
+// The most this machine draws, said by the source that past runs have their joules from: the power model.
+std::optional<Watts> most_power(const spec::TrainJob& job, const std::string& joules_source) {
+  if (job.system.gpus > 0 || (job.energy.source != "auto" && job.energy.source != "model")) return std::nullopt;
+  auto energy = job.energy;
+  energy.url.clear();  // no power meter need be asked
+  const auto options = sensor_options(energy);
+  const auto chosen = measure::choose_energy(options.energy, options.around);
+  return chosen.machine && chosen.machine->source() == joules_source ? chosen.machine->most() : std::nullopt;
+}
+
 }  // namespace
 
 Advised ask_for_advice(store::Store& store, const AdvisedSpec& spec, const AdviceOptions& options) {
@@ -81,6 +92,7 @@ Advised ask_for_advice(store::Store& store, const AdvisedSpec& spec, const Advic
   const LearnOptions learning{options.model, spec.metric, options.whose};
   Learnt learnt = learnt_or_probed(store, spec, machine, learning, question.candidates,
                                    static_cast<int>(std::ceil(running.count() + running.busy_cores)), probed);
+  question.most_power = most_power(spec.choices.base, learnt.models.joules_source());
   question.higher_is_better = spec.metric.empty() ? learnt.higher_is_better : spec.higher_is_better;
   auto advice = advise::advise(learnt.models, question);
   const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -73,8 +73,8 @@ std::optional<Kept> kept(store::Store& store, const std::string& key, const Node
   std::optional<advise::Models> models;
   try {
     models = advise::Models::read(in.at("models"));
-  } catch (const UserError& error) {
-    why_not = std::string("the kept one is another version's (") + error.what() + ")";
+  } catch (const UserError&) {
+    why_not = "the kept one is of another version of Tandem";
     return std::nullopt;
   }
   Kept out{{*std::move(models), in.at("higher_is_better"), in.at("rows"), {}}, {}};

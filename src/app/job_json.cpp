@@ -1,10 +1,12 @@
 #include "app/job_json.h"
 
+#include <algorithm>
 #include <set>
 
 #include "app/kinds.h"
 #include "app/results.h"
 #include "event/codec.h"
+#include "place/engine/cluster.h"
 
 namespace tandem::app {
 namespace {
@@ -58,6 +60,24 @@ json gpus_of(const View& view, const JobView& job) {
   return numbers;
 }
 
+// Of all its trials, on all nodes.
+int cores_held(const View& view, const JobView& job) {
+  int sum = 0;
+  for (const TaskId id : job.tasks) {
+    const auto& task = view.tasks[static_cast<std::size_t>(id)];
+    if (task.alive) sum += task.cores_held * (1 + static_cast<int>(task.more.size()));
+  }
+  return sum;
+}
+
+// From the least to the most of its configurations.
+json cores_asked(const TaskView& task) {
+  const auto [least, most] = std::minmax_element(
+      task.options.begin(), task.options.end(),
+      [](const Option& a, const Option& b) { return a.resources.cores < b.resources.cores; });
+  return {least->resources.cores, most->resources.cores};
+}
+
 json node_names(const View& view, const TaskView& task) {
   json out = json::array();
   task.each_node([&](NodeId node) { out.push_back(view.nodes[static_cast<std::size_t>(node)].name); });
@@ -80,10 +100,25 @@ std::string state_of(const View& view, const JobView& job) {
   return running ? "running" : starting ? "starting" : "stopping";
 }
 
+const TaskView& telling_task(const View& view, const JobView& job) {
+  const TaskView *waits = nullptr, *ran = nullptr;
+  for (const TaskId id : job.tasks) {
+    const auto& task = view.tasks[static_cast<std::size_t>(id)];
+    if (task.alive) return task;
+    if (task.state == TaskState::waiting && !task.released && waits == nullptr) waits = &task;
+    if (task.attempt > 0) ran = &task;
+  }
+  return waits ? *waits : ran ? *ran : view.tasks[static_cast<std::size_t>(job.tasks.front())];
+}
+
 json job_json(const View& view, const JobView& job) {
   const TaskView* task = first_task_of(view, job);
   const std::string state = state_of(view, job);
   const bool over = job.state != JobState::running;
+  const TaskView* telling = task ? &telling_task(view, job) : nullptr;
+  // What a search asks for is said by its trials.
+  const bool search = telling && (telling->trial || !telling->options.empty());
+  const Resources asked = search ? place::wanted_of(*telling) : job.base().system;
   json out{{"job", job.id},
            {"name", job.base().name},
            {"kind", spec::kind_of(job.spec)},
@@ -93,7 +128,8 @@ json job_json(const View& view, const JobView& job) {
                                         : json{{"user", job.owner.user}, {"name", job.owner.name}}},
            {"priority", job.base().place.priority},
            {"submitted", job.submitted_at.value},
-           {"resources", to_json(job.base().system)},
+           {"resources", to_json(asked)},
+           {"cores_held", cores_held(view, job)},
            {"deadline", nullptr},
            {"node", nullptr},
            {"gpus", gpus_of(view, job)},
@@ -105,6 +141,7 @@ json job_json(const View& view, const JobView& job) {
            {"reported", task ? task->reported() : 0},
            {"progress", progress_json(view, job)},
            {"energy", job_energy_json(view, job)}};
+  if (telling && !telling->options.empty()) out["cores_asked"] = cores_asked(*telling);
   if (job.base().nodes > 1) out["on_nodes"] = job.base().nodes;
   if (job.base().place.deadline) out["deadline"] = (job.submitted_at + *job.base().place.deadline).value;
   if (task && task->attempt > 0) {
@@ -118,7 +155,8 @@ json job_json(const View& view, const JobView& job) {
 json anonymous_row(json row) {
   static const std::set<std::string> kShown{"job",  "state",    "priority", "submitted",
                                             "node", "nodes",    "gpus",     "resources",
-                                            "ended", "on_nodes", "started",  "archived"};
+                                            "ended", "on_nodes", "started",  "archived",
+                                            "cores_held", "cores_asked"};
   for (auto& [key, value] : row.items()) {
     if (kShown.contains(key)) continue;
     value = value.is_string() ? json("") : value.is_number() ? json(0) : json(nullptr);

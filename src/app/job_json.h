@@ -12,6 +12,9 @@ namespace tandem::app {
 // queued, starting, running, stopping, then as the job ended: finished, stopped, failed.
 std::string state_of(const View&, const JobView&);
 
+// Of several tasks (trials) one that runs, else one that waits, else the last that ran. The job has some.
+const TaskView& telling_task(const View&, const JobView&);
+
 // One row of `tandem queue`.
 nlohmann::json job_json(const View&, const JobView&);
 // What everybody may see of such a row: state, size and times; what it is, and whose, is left empty.

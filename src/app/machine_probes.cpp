@@ -12,6 +12,7 @@
 #include "app/installation.h"
 #include "app/leftovers.h"
 #include "app/runs.h"
+#include "base/counted.h"
 #include "measure/probe.h"
 #include "platform/cgroup.h"
 #include "platform/cpufreq.h"
@@ -62,8 +63,9 @@ std::vector<Probe> cores(const platform::Topology& topology) {
   }
   return {
       {"cores", "affinity", true,
-       fmt::format("{} CPUs this process may use: {} cores, {} shared caches, {} NUMA nodes, {} packages{}",
-                   topology.cpus.size(), physical.size(), caches.size(), nodes.size(), packages.size(),
+       fmt::format("{} this process may use: {}, {}, {}, {}{}", counted(topology.cpus.size(), "CPU"),
+                   counted(physical.size(), "core"), counted(caches.size(), "shared cache"),
+                   counted(nodes.size(), "NUMA node"), counted(packages.size(), "package"),
                    topology.model.empty() ? "" : " (" + topology.model + ")")}};
 }
 

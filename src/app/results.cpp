@@ -109,8 +109,15 @@ std::vector<std::string> unread_hyper(const JobView& job) {
   if (const auto* tune = job.as<spec::TuneJob>())
     for (const auto& parameter : tune->hyper.parameters) names.insert(parameter.name);
   const auto& command = job.base().program.command;
+  const auto looked_at = [&](std::string name) {  // itself, or the group it is in
+    for (auto dot = name.rfind('.'); !job.hyper_read.contains(name); dot = name.rfind('.')) {
+      if (dot == std::string::npos) return false;
+      name.resize(dot);
+    }
+    return true;
+  };
   std::erase_if(names, [&](const std::string& name) {
-    return job.hyper_read.contains(name) || std::any_of(command.begin(), command.end(), [&](const auto& word) {
+    return looked_at(name) || std::any_of(command.begin(), command.end(), [&](const auto& word) {
              return word.find("{" + name + "}") != std::string::npos;
            });
   });

@@ -82,6 +82,7 @@ std::string text(Seconds s) {
 }
 
 std::string text(Joules j) {
+  if (j.value != 0 && std::abs(j.value) < 0.05) return fmt::format("{:.2g} J", j.value);  // not "0.0 J"
   if (std::abs(j.value) < 999.95) return fmt::format("{:.1f} J", j.value);
   if (std::abs(j.value) < 999995) return fmt::format("{:.2f} kJ", j.value / 1e3);
   if (std::abs(j.value) < 999995e3) return fmt::format("{:.2f} MJ", j.value / 1e6);

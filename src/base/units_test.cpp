@@ -5,6 +5,12 @@
 namespace tandem {
 namespace {
 
+TEST(Units, LittleEnergyIsNotNone) {
+  EXPECT_EQ(text(Joules{0.0123}), "0.012 J");
+  EXPECT_EQ(text(Joules{0}), "0.0 J");
+  EXPECT_EQ(text(Joules{0.06}), "0.1 J");
+}
+
 TEST(Units, ArithmeticStaysInsideItsUnit) {
   Seconds time{90};
   time += Seconds{10};

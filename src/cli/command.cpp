@@ -54,6 +54,10 @@ void JsonOption::write(const nlohmann::json& result) const {
   }
 }
 
+void JsonOption::say(const std::string& text) const {
+  if (!alone()) std::cout << text << std::flush;
+}
+
 void DataOption::add_to(CLI::App& app) {
   app.add_option("--data", folder, "folder with the datasets (default: $TANDEM_DATA)")->type_name("DIR");
 }

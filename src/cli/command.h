@@ -39,6 +39,9 @@ struct JsonOption {
   bool wanted() const { return !target.empty(); }
   bool alone() const { return target == "-"; }
   void write(const nlohmann::json&) const;
+  // What a person reads, unless JSON alone was asked for.
+  void say(const std::string& text) const;
+  void answer(const nlohmann::json& result, const std::string& text) const { write(result), say(text); }
 };
 
 // --data DIR, for commands that read datasets; becomes TANDEM_DATA of this process and its programs.

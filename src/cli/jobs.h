@@ -23,9 +23,6 @@ struct JobsOptions {
   }
 };
 
-// "11-16 20:38:00"; "-" where there is none.
-std::string clock_time(const nlohmann::json& at);
-
 CLI::App* add_question(CLI::App&, Action&, const std::shared_ptr<JobsOptions>&, const char* name,
                        const char* what, const char* examples, int (*answer)(const JobsOptions&));
 

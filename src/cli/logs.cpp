@@ -28,20 +28,37 @@ struct LogsOptions {
   std::int64_t trial = 0;
 };
 
-// Copies what is new to standard output.
-void copy_new(app::OutputReader& output) {
-  for (std::string part = output.more(); !part.empty() && std::cout; part = output.more()) print_output(part);
-  std::cout << std::flush;
-}
+// Prints what comes, and keeps it where JSON is wanted.
+class Copy {
+ public:
+  Copy(const JsonOption& json, const std::string& run) : json_(json), run_(run) {}
 
-int show_logs(store::Store& store, const store::RunInfo& run, bool follow) {
+  void more(app::OutputReader& output) {
+    for (std::string part = output.more(); !part.empty() && std::cout; part = output.more()) {
+      if (!json_.alone()) print_output(part);
+      if (json_.wanted()) all_ += part;
+    }
+    std::cout << std::flush;
+  }
+  int done() const {
+    json_.write({{"run", run_}, {"output", all_}});
+    return kDone;
+  }
+
+ private:
+  const JsonOption& json_;
+  std::string run_, all_;
+};
+
+int show_logs(store::Store& store, const store::RunInfo& run, const LogsOptions& options) {
+  Copy copy(options.json, run.id);
   const auto folder = store.run_folder(run.id);
   app::OutputReader output(folder, "output.log");
   while (true) {
     // Whether it still runs is asked before copying, so that its last words are not missed.
-    const bool at_work = follow && store::RunLock::owner(folder).has_value();
-    copy_new(output);
-    if (!at_work || !std::cout) return kDone;
+    const bool at_work = options.follow && store::RunLock::owner(folder).has_value();
+    copy.more(output);
+    if (!at_work || !std::cout) return copy.done();
     ::usleep(kTryMicroseconds);
   }
 }
@@ -49,6 +66,7 @@ int show_logs(store::Store& store, const store::RunInfo& run, bool follow) {
 // Of a server's job: what its program, or one of its trials, printed.
 int show_job_logs(store::Store& store, const LogsOptions& options) {
   std::optional<app::OutputReader> output;
+  Copy copy(options.json, options.run);
   for (;; ::usleep(kServerTryMicroseconds)) {
     const auto job = find_job_run(store, options.run);
     const auto trial = static_cast<std::size_t>(options.trial);
@@ -57,8 +75,8 @@ int show_job_logs(store::Store& store, const LogsOptions& options) {
           fmt::format("job {} has no trial {}: it has {}", job.run.id, trial, job.view.tasks.size()));
     if (trial < job.view.tasks.size() && !output)
       output.emplace(job.folders.run, job.folders.output_of(static_cast<TaskId>(trial)));
-    if (output) copy_new(*output);
-    if (!options.follow || job.view.jobs.front().state != JobState::running || !std::cout) return kDone;
+    if (output) copy.more(*output);
+    if (!options.follow || job.view.jobs.front().state != JobState::running || !std::cout) return copy.done();
   }
 }
 
@@ -99,6 +117,7 @@ void add_logs(CLI::App& app, Action& action) {
                                   "  tandem logs main/12 --trial 3");
   command->add_option("RUN", options->run, "id, its beginning, a name, 'last', or SERVER/JOB")->required();
   options->store.add_to(*command);
+  options->json.add_to(*command);
   command->add_flag("-f,--follow", options->follow, "go on until the run ends");
   command->add_option("--trial", options->trial, "of a server's tuning job: which trial")
       ->check(CLI::NonNegativeNumber);
@@ -106,7 +125,7 @@ void add_logs(CLI::App& app, Action& action) {
     action = [options] {
       auto store = options->store.open();
       if (options->run.find('/') != std::string::npos) return show_job_logs(store, *options);
-      return show_logs(store, find_own_run(store, options->run), options->follow);
+      return show_logs(store, find_own_run(store, options->run), *options);
     };
   });
 }

@@ -9,17 +9,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "app/machine_share.h"
+#include "app/inference.h"
 #include "app/results.h"
-#include "app/worlds.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/session.h"
-#include "control/loop.h"
-#include "control/memory_journal.h"
-#include "platform/temporary.h"
-#include "report/result_table.h"
+#include "report/energy_text.h"
 
 namespace tandem::cli {
 namespace fs = std::filesystem;
@@ -30,12 +26,15 @@ struct PredictOptions {
   StoreOption store;
   JsonOption json;
   DataOption data;
-  std::int64_t requests = 1000, batch = 1;
-  double seconds = 0;
-  int cores = 1;
+  InferenceOptions inference;
 };
 
-fs::path trained_folder(store::Store& store, const std::string& written) {
+struct Trained {
+  std::string run;
+  fs::path folder;
+};
+
+Trained trained(store::Store& store, const std::string& written) {
   const auto [run, view, folders] = find_job_run(store, written);
   const auto model = model_file(folders, view);
   if (const auto& program = view.jobs.front().base().program; !model && !program.built_in())
@@ -48,7 +47,7 @@ fs::path trained_folder(store::Store& store, const std::string& written) {
   if (!model)
     throw UserError(fmt::format("run {} has no model yet (it is {}); `tandem resume {}` trains it to the end",
                                 run.id, run.state, run.id));
-  return model->parent_path();
+  return {run.id, model->parent_path()};
 }
 
 // Hands over to the trainer, which has libtorch; does not return.
@@ -65,51 +64,27 @@ void redirect_output(const std::string& file) {
   if (out < 0 || ::dup2(out, STDOUT_FILENO) < 0) throw_errno("writing " + file);
 }
 
+std::string energy_line(const std::optional<Joules>& joules, const Inference& measured) {
+  if (!joules) return "not known: no source (see `tandem doctor`)";
+  return energy_text(EnergyTotal{*joules, measured.energy_source});
+}
+
 int infer(const PredictOptions& options) {
   auto store = options.store.open();
-  const fs::path folder = trained_folder(store, options.run);
-  spec::TrainJob job;
-  job.name = "infer";
-  job.epochs = 1;
-  job.limits.retries = 0;
-  job.system.cores = options.cores;
-  job.program.command = {trainer_program(), "infer",
-                         "--folder",        folder.string(),
-                         "--batch",         std::to_string(options.batch),
-                         "--threads",       std::to_string(options.cores)};
-  if (options.seconds > 0)
-    job.program.command.insert(job.program.command.end(), {"--seconds", fmt::format("{}", options.seconds)});
-  else
-    job.program.command.insert(job.program.command.end(), {"--requests", std::to_string(options.requests)});
-
-  const platform::TemporaryFolder scratch("tandem-infer");
-  control::MemoryJournal journal;
-  const auto machine = app::share_machine("tandem infer");
-  const auto hosted = app::make_scratch_world(scratch.path(), job.energy);
-  control::Loop loop({*hosted.world, journal, hosted.sensor.get(), nullptr}, policies_for(job));
-  loop.open();
-  loop.submit(job);
-  loop.run();
-  const auto& view = loop.view();
-  if (view.jobs.front().state != JobState::finished) {
-    const auto& failed = view.tasks.empty() ? std::nullopt : view.tasks.front().last_failure;
-    throw SystemError(view.jobs.front().reason + (failed ? "\n" + failed->last_output : ""));
-  }
-  const auto& task = view.tasks.front();
-  const auto& metrics = task.epochs.back().metrics;
-  options.json.write(
-      {{"run", options.run},
-       {"metrics", metrics},
-       {"joules", task.energy_source.empty() ? nlohmann::json(nullptr) : nlohmann::json(task.joules().value)},
-       {"energy_source",
-        task.energy_source.empty() ? nlohmann::json(nullptr) : nlohmann::json(task.energy_source)},
-       {"cores", options.cores},
-       {"batch", options.batch},
-       {"beside", machine.beside.empty() ? nlohmann::json(nullptr) : nlohmann::json(machine.beside)}});
+  const auto [run, folder] = trained(store, options.run);
+  const auto measured = measure_inference(folder, options.inference);
+  options.json.write(inference_json(run, options.inference, measured));
   if (options.json.alone()) return kDone;
-  for (const auto& [name, value] : metrics) std::cout << fmt::format("  {:<22} {:.6g}\n", name, value);
-  std::cout << fmt::format("  {:<22} {}\n", "energy", energy_text(task));
-  if (!machine.beside.empty()) std::cout << fmt::format("  {:<22} {}\n", "measured beside", machine.beside);
+  const auto line = [](const char* name, const std::string& value) {
+    std::cout << fmt::format("  {:<22} {}\n", name, value);
+  };
+  for (const auto& [name, value] : measured.metrics)
+    line(name.c_str(), name == "seconds"                 ? text(Seconds{value})
+                       : name.starts_with("latency_") ? fmt::format("{:.3g} ms", 1e3 * value)
+                                                      : fmt::format("{:.6g}", value));
+  line("energy of serving", energy_line(measured.joules, measured));
+  line("energy of start-up", energy_line(measured.startup_joules, measured));
+  if (!measured.beside.empty()) line("measured beside", measured.beside);
   return kDone;
 }
 
@@ -131,7 +106,7 @@ void add_predict(CLI::App& app, Action& action) {
     action = [options]() -> int {
       auto store = options->store.open();
       std::vector<std::string> arguments{trainer_program(), "predict", "--folder",
-                                         trained_folder(store, options->run).string(), options->file};
+                                         trained(store, options->run).folder.string(), options->file};
       if (options->json.wanted()) arguments.push_back("--json");
       if (options->json.wanted() && !options->json.alone()) redirect_output(options->json.target);
       become(arguments);
@@ -148,11 +123,11 @@ void add_infer(CLI::App& app, Action& action) {
   options->store.add_to(*command);
   options->json.add_to(*command);
   options->data.add_to(*command);
-  auto* requests = command->add_option("--requests", options->requests, "how many requests (default 1000)");
-  command->add_option("--seconds", options->seconds, "or how long")->excludes(requests);
-  command->add_option("--batch", options->batch, "samples in a request (default 1)")
+  auto* requests = command->add_option("--requests", options->inference.requests, "how many requests (default 1000)");
+  command->add_option("--seconds", options->inference.seconds, "or how long")->excludes(requests);
+  command->add_option("--batch", options->inference.batch, "samples in a request (default 1)")
       ->check(CLI::Range(1, 65536));
-  command->add_option("--cores", options->cores, "cores to serve with (default 1)")
+  command->add_option("--cores", options->inference.cores, "cores to serve with (default 1)")
       ->check(CLI::Range(1, 4096));
   command->callback([options, &action] {
     action = [options] {

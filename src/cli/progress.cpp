@@ -156,7 +156,7 @@ class LiveProgress final : public control::Observer {
     const double in_epoch =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - epoch_began_).count();
     double typical = 0;
-    for (const auto& record : task.epochs) typical += record.seconds.value;
+    for (const auto& record : task.epochs) typical += record.working().value;
     typical = task.epochs.empty() ? 0 : typical / static_cast<double>(task.epochs.size());
     const double part = typical > 0 ? std::min(in_epoch / typical, 1.0) : 0;
     const double done = std::min(static_cast<double>(task.reported()) + part, wanted);

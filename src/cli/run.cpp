@@ -1,5 +1,6 @@
 #include "cli/run.h"
 
+#include <algorithm>
 #include <csignal>
 #include <iostream>
 
@@ -35,6 +36,35 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
   return "";
 }
 
+// The command that the words name, as it is written: "tandem data get".
+const CLI::App* named(const CLI::App& app, int argc, char** argv, std::string& path) {
+  const CLI::App* at = &app;
+  path = app.get_name();
+  for (int i = 1; i < argc; ++i)
+    for (const CLI::App* command : at->get_subcommands({}))
+      if (command->get_name() == argv[i]) {
+        at = command;
+        path += " " + command->get_name();
+        break;
+      }
+  return at;
+}
+
+// The first option that the command does not have; CLI11 only says that something was not expected.
+std::string unknown_option(const CLI::App& command, const std::string& path, int argc, char** argv) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string_view(argv[i]).find('='));
+    if (!word.starts_with("--") || std::find(names.begin(), names.end(), word) != names.end()) continue;
+    const auto meant = nearest(word, names);
+    return path + " has no option " + printable(word, 60) + (meant ? ": did you mean " + *meant + "?" : ";") + " `" +
+           path + " --help` lists them";
+  }
+  return "";
+}
+
 // `--trace --jobs x`: CLI11 takes what follows an option for its value, whatever it is.
 void refuse_options_as_values(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands({})) refuse_options_as_values(*command);
@@ -56,9 +86,9 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", "tandem " TANDEM_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "\nStart with:\n  tandem doctor                          what this machine can do\n"
+      "\nStart with:\n  tandem doctor                             what this machine can do\n"
       "  tandem train examples/lenet-digits.yaml   train a model, with its time and energy\n"
-      "  tandem COMMAND --help                  options and examples of a command\n\n"
+      "  tandem COMMAND --help                     options and examples of a command\n\n"
       "Exit codes: 0 done, 1 trouble, 2 you can fix it, 3 the answer is no, 130 interrupted (resumable).");
   Action action;
   for (auto add :
@@ -77,7 +107,13 @@ int run(int argc, char** argv) {
       std::cerr << "tandem: " << unknown << "\n";
       return kUserCanFix;
     }
-    return app.exit(e) == 0 ? kDone : kUserCanFix;
+    std::string path;
+    const CLI::App* command = named(app, argc, argv, path);
+    if (e.get_exit_code() == 0) return app.exit(e) == 0 ? kDone : kUserCanFix;
+    const auto unknown = unknown_option(*command, path, argc, argv);
+    std::cerr << "tandem: " << (unknown.empty() ? std::string(e.what()) + "; `" + path + " --help` says more" : unknown)
+              << "\n";
+    return kUserCanFix;
   }
   try {
     return action();

@@ -75,9 +75,12 @@ void add_schema(CLI::App& app, Action& action) {
   CLI::App* command = add_command(app, "schema", "Print the JSON Schema of a spec, for editors",
                                   "  tandem schema > tandem.schema.json\n  # first line of a spec:\n"
                                   "  # yaml-language-server: $schema=tandem.schema.json");
-  command->callback([&action] {
-    action = [] {
-      std::cout << spec::schema(catalogue()).dump(2) << "\n";
+  auto as_json = std::make_shared<JsonOption>();
+  as_json->add_to(*command);
+  command->callback([as_json, &action] {
+    action = [as_json] {
+      const auto schema = spec::schema(catalogue());
+      as_json->answer(schema, schema.dump(2) + "\n");
       return kDone;
     };
   });
@@ -85,14 +88,17 @@ void add_schema(CLI::App& app, Action& action) {
 
 void add_completion(CLI::App& app, Action& action) {
   auto shell = std::make_shared<std::string>();
+  auto as_json = std::make_shared<JsonOption>();
   CLI::App* command = add_command(app, "completion", "Print shell completion for bash, zsh or fish",
                                   "  source <(tandem completion bash)");
   command->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  command->callback([shell, &app, &action] {
-    action = [shell, &app] {
-      std::cout << (*shell == "bash" ? bash(app) : *shell == "zsh" ? zsh(app) : fish(app));
+  as_json->add_to(*command);
+  command->callback([shell, as_json, &app, &action] {
+    action = [shell, as_json, &app] {
+      const std::string script = *shell == "bash" ? bash(app) : *shell == "zsh" ? zsh(app) : fish(app);
+      as_json->answer({{"shell", *shell}, {"script", script}}, script);
       return kDone;
     };
   });

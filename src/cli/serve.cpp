@@ -7,6 +7,7 @@
 #include <atomic>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/counted.h"
 #include "base/error.h"
@@ -26,6 +27,7 @@ void on_stop_signal(int) {
 
 struct ServeOptions {
   StoreOption store;
+  JsonOption json;
   DataOption data;
   server::DaemonOptions daemon;
   std::string listen = "127.0.0.1:8470", time, log = "info", archive_after = "7d";
@@ -100,15 +102,18 @@ int serve(ServeOptions& options) {
   struct sigaction action {};
   action.sa_handler = on_stop_signal;
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
-  std::string where;
-  for (const auto& address : server.addresses())
-    where += (where.empty() ? "" : " and ") + server::text(address);
-  std::cout << fmt::format(
-                   "Serving {} under policy {} (run {}), at {}.\n"
-                   "Submit with: {} submit SPEC   Look with: {} queue   Stop with Ctrl-C; jobs are kept.\n",
-                   counted(server.view().nodes.size(), "node"), setup.policy, server.run(), where,
-                   own_command(), own_command())
-            << std::flush;
+  std::vector<std::string> where;
+  for (const auto& address : server.addresses()) where.push_back(server::text(address));
+  options.json.answer({{"run", server.run()},
+                       {"world", setup.world.world},
+                       {"policy", setup.policy},
+                       {"nodes", server.view().nodes.size()},
+                       {"addresses", where}},
+                      fmt::format("Serving {} under policy {} (run {}), at {}.\n"
+                                  "Submit with: {} submit SPEC   Look with: {} queue   Stop with Ctrl-C; jobs "
+                                  "are kept.\n",
+                                  counted(server.view().nodes.size(), "node"), setup.policy, server.run(),
+                                  fmt::join(where, " and "), own_command(), own_command()));
   server.serve();
   to_stop = nullptr;
   return kDone;
@@ -137,6 +142,7 @@ void add_serve(CLI::App& app, Action& action) {
       "Who may do what: tandem token --help, docs/security.md");
   auto& setup = options->daemon;
   options->store.add_to(*command);
+  options->json.add_to(*command);
   options->data.add_to(*command);
   command->add_option("--world", setup.world.world, "where jobs run:" + listed(app::worlds()))
       ->type_name("NAME")

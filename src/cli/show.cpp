@@ -17,6 +17,7 @@
 #include "control/loop.h"
 #include "event/codec.h"
 #include "report/result_table.h"
+#include "report/server_tables.h"
 
 namespace tandem::cli {
 using nlohmann::json;
@@ -39,42 +40,38 @@ void print_journal(store::Store& store, const store::RunInfo& run) {
   });
 }
 
-int verify(store::Store& store, const store::RunInfo& run) {
+int verify(store::Store& store, const store::RunInfo& run, const JsonOption& target) {
   auto journal = store.journal(run.id);
   std::int64_t entries = 0;
   journal->replay([&](control::Entry&&) { ++entries; });
-  if (const auto different = control::first_difference(policies_of(run), *journal)) {
-    std::cout << fmt::format("run {}: entry {} of {}: the policies of this binary decide differently\n",
-                             run.id, *different, entries);
-    return kAnswerIsNo;
-  }
-  std::cout << fmt::format("run {}: {} entries replayed, every decision the same\n", run.id, entries);
-  if (const auto old = store.without_checksum(run.id))
-    std::cout << fmt::format("{} of them have no checksum: an earlier Tandem wrote them\n", old);
-  return kDone;
+  const auto different = control::first_difference(policies_of(run), *journal);
+  const auto old = store.without_checksum(run.id);
+  target.write({{"run", run.id},
+                {"entries", entries},
+                {"same", !different},
+                {"first_difference", different ? json(*different) : json(nullptr)},
+                {"without_checksum", old}});
+  if (different)
+    target.say(fmt::format("run {}: entry {} of {}: the policies of this binary decide differently\n", run.id,
+                           *different, entries));
+  else
+    target.say(fmt::format("run {}: {} entries replayed, every decision the same\n", run.id, entries));
+  if (!different && old) target.say(fmt::format("{} of them have no checksum: an earlier Tandem wrote them\n", old));
+  return different ? kAnswerIsNo : kDone;
 }
 
 // The jobs of a server, as its journal tells them: also when it is not running.
 int show_server(store::Store& store, const store::RunInfo& run, const JsonOption& target) {
   const View view = replayed(store, run);
   auto jobs = json::array();
-  std::vector<std::vector<std::string>> rows{{"JOB", "NAME", "STATE", "NODE", "ATTEMPTS", "RAN", ""}};
-  for (const auto& job : view.jobs) {
-    jobs.push_back(app::job_json(view, job));
-    const auto& row = jobs.back();
-    const bool ran = row["started"].is_number() && row["ended"].is_number();
-    rows.push_back({std::to_string(job.id), job.base().name, word(row["state"]), word(row["node"]),
-                    std::to_string(row["attempts"].get<int>()),
-                    ran ? text(Seconds{row["ended"].get<double>() - row["started"].get<double>()}) : "-",
-                    job.reason});
-  }
+  for (const auto& job : view.jobs) jobs.push_back(app::job_json(view, job));
   const auto spec = parse_json(run.spec);
   target.write({{"run", run.id}, {"name", run.name}, {"state", run.state}, {"server", spec}, {"jobs", jobs}});
   if (target.alone()) return kDone;
   std::cout << fmt::format("Server '{}' is {}: world {}, policy {}, {} (run {})\n", run.name, run.state,
                            spec.value("world", "?"), spec.value("policy", "?"),
                            counted(view.jobs.size(), "job"), run.id)
-            << columns(rows);
+            << past_jobs_table(jobs);
   return kDone;
 }
 
@@ -100,7 +97,7 @@ void add_show(CLI::App& app, Action& action) {
   command->add_option("RUN", options->run, "id, its beginning, a name, 'last', or SERVER/JOB")->required();
   options->store.add_to(*command);
   options->json.add_to(*command);
-  command->add_flag("--journal", options->journal, "print the journal, one JSON object a line");
+  command->add_flag("--journal", options->journal, "print the journal, one JSON object a line")->excludes("--json");
   command->add_flag("--verify", options->verify, "replay the journal's events and compare the decisions");
   command->callback([options, &action] {
     action = [options]() -> int {
@@ -108,7 +105,7 @@ void add_show(CLI::App& app, Action& action) {
       if (options->run.find('/') != std::string::npos)
         return show_job(find_job_run(store, options->run), *options);
       const auto run = with_real_state(store, store.find(options->run));
-      if (options->verify) return verify(store, run);
+      if (options->verify) return verify(store, run, options->json);
       if (options->journal) {
         print_journal(store, run);
         return kDone;

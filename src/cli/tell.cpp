@@ -4,6 +4,7 @@
 #include <charconv>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "cli/command.h"
@@ -12,7 +13,10 @@
 namespace tandem::cli {
 namespace {
 
+using nlohmann::json;
+
 struct TellOptions {
+  JsonOption json;
   std::vector<std::string> metrics;
   std::optional<std::int64_t> epoch;
 };
@@ -44,10 +48,13 @@ int tell(const TellOptions& options) {
       std::cerr << "tandem: not inside a run, nobody to tell:";
       for (const auto& [name, value] : report.metrics) std::cerr << " " << name << "=" << value;
       std::cerr << "\n";
+      options.json.write({{"told", false}, {"epoch", nullptr}, {"stop", false}});
       return kDone;
     }
     const auto answer = client->report(report);
-    return answer.stop || was_the_last(answer) ? protocol::kToldToStop : kDone;
+    const bool stop = answer.stop || was_the_last(answer);
+    options.json.write({{"told", true}, {"epoch", answer.epoch ? json(*answer.epoch) : json(nullptr)}, {"stop", stop}});
+    return stop ? protocol::kToldToStop : kDone;
   } catch (const protocol::Gone&) {
     throw SystemError("Tandem is gone; end the script, `tandem resume` will start it again");
   } catch (const protocol::ProtocolError& e) {
@@ -68,6 +75,7 @@ void add_tell(CLI::App& app, Action& action) {
   command->add_option("--epoch", options->epoch, "the epoch's number, from 1 (default: the next one)")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
+  options->json.add_to(*command);
   command->callback([options, &action] { action = [options] { return tell(*options); }; });
 }
 

@@ -1,5 +1,6 @@
 // tandem token: who else may use a server, and as what
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -9,8 +10,8 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/jobs.h"
 #include "platform/credentials.h"
+#include "report/server_tables.h"
 #include "server/daemon.h"
 #include "server/http/audit.h"
 #include "server/http/tokens.h"
@@ -38,6 +39,13 @@ void tell_audit(const store::Store& store, const std::string& what, const server
   }).changed(std::move(line));
 }
 
+json record_json(const server::TokenRecord& token) {
+  return {{"name", token.name},
+          {"role", server::name(token.role)},
+          {"user", token.user ? json(*token.user) : json(nullptr)},
+          {"made", token.made.value}};
+}
+
 int create(const TokenOptions& options) {
   const auto store = options.store.open();
   const auto role = server::parse_role(options.role);
@@ -53,10 +61,13 @@ int create(const TokenOptions& options) {
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   const auto token = server::create_token(server::tokens_folder(store), record);
   tell_audit(store, fmt::format("create {} token", options.role), record);
-  if (::isatty(STDERR_FILENO))
+  if (::isatty(STDERR_FILENO) && !options.json.wanted())
     std::cerr << "This token is shown once. Keep it in a file only its user can read (mode 0600), for "
                  "--token FILE:\n";
-  std::cout << token.reveal() << "\n";
+  ::umask(077);  // --json FILE holds it
+  auto made = record_json(record);
+  made["token"] = token.reveal();
+  options.json.answer(made, token.reveal() + "\n");
   return kDone;
 }
 
@@ -66,17 +77,13 @@ int list(const TokenOptions& options) {
   std::vector<std::vector<std::string>> rows{{"NAME", "ROLE", "USER", "MADE"}};
   for (const auto& token : server::list_tokens(server::tokens_folder(store))) {
     const std::string user = token.user ? platform::user_name(*token.user) : "-";
-    tokens.push_back({{"name", token.name},
-                      {"role", server::name(token.role)},
-                      {"user", token.user ? json(*token.user) : json(nullptr)},
-                      {"made", token.made.value}});
+    tokens.push_back(record_json(token));
     rows.push_back({token.name, server::name(token.role), user, clock_time(token.made.value)});
   }
-  options.json.write({{"tokens", tokens}});
-  if (!options.json.alone())
-    std::cout << (rows.size() == 1
-                      ? "There are no tokens but the server's own; `tandem token create` makes one.\n"
-                      : columns(rows));
+  options.json.answer({{"tokens", tokens}},
+                      rows.size() == 1
+                          ? "There are no tokens but the server's own; `tandem token create` makes one.\n"
+                          : columns(rows));
   return kDone;
 }
 
@@ -84,7 +91,8 @@ int revoke(const TokenOptions& options) {
   const auto store = options.store.open();
   server::revoke_token(server::tokens_folder(store), options.name);
   tell_audit(store, "revoke token", {options.name});
-  std::cout << fmt::format("The token {} is of no use from now on.\n", options.name);
+  options.json.answer({{"name", options.name}, {"revoked", true}},
+                      fmt::format("The token {} is of no use from now on.\n", options.name));
   return kDone;
 }
 
@@ -103,6 +111,7 @@ void add_token(CLI::App& app, Action& action) {
   const auto add = [&](const char* name, const char* what, int (*run)(const TokenOptions&)) {
     CLI::App* sub = command->add_subcommand(name, what);
     options->store.add_to(*sub);
+    options->json.add_to(*sub);
     sub->callback([options, run, &action] { action = [options, run] { return run(*options); }; });
     return sub;
   };
@@ -112,7 +121,7 @@ void add_token(CLI::App& app, Action& action) {
   made->add_option("--user", options->user,
                    "whose jobs it sees and queues (default: yours; of a view token nobody's)")
       ->type_name("USER");
-  options->json.add_to(*add("list", "Those there are", list));
+  add("list", "Those there are", list);
   add("revoke", "Refuse it from now on", revoke)
       ->add_option("name", options->name, "of the token")
       ->required()

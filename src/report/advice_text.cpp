@@ -94,7 +94,8 @@ std::string advice_text(const Advised& advised, int width) {
       "{}: {} within {} at {:.0f} %{}\n\n", models.program(),
       advice.met ? "can be done" : "nothing is likely enough to end", text(advised.question.slo),
       100 * advised.question.probability,
-      advised.running.count() == 0 ? "" : fmt::format(", beside {:.3g} other jobs", advised.running.count()));
+      advised.running.count() == 0 ? "" : fmt::format(", beside {:.3g} other job{}", advised.running.count(),
+                                               advised.running.count() == 1 ? "" : "s"));
   out += advice_table(advised) + "\n";
   for (const auto& reason : advice.reasons) out += labelled_line("because", reason, width);
   for (const auto& note : notes_of(advised)) out += labelled_line("note", note, width);

@@ -13,22 +13,6 @@ namespace tandem::server {
 using nlohmann::json;
 using namespace app;
 
-namespace {
-
-// Of several tasks (trials) one that runs, else one that waits, else the last that ran.
-const TaskView& telling_task(const View& view, const JobView& job) {
-  const TaskView *waits = nullptr, *ran = nullptr;
-  for (const TaskId id : job.tasks) {
-    const auto& task = view.tasks[static_cast<std::size_t>(id)];
-    if (task.alive) return task;
-    if (task.state == TaskState::waiting && !task.released && waits == nullptr) waits = &task;
-    if (task.attempt > 0) ran = &task;
-  }
-  return waits ? *waits : ran ? *ran : view.tasks[static_cast<std::size_t>(job.tasks.front())];
-}
-
-}  // namespace
-
 json explained(const Published& now, const JobView& job) {
   if (job.tasks.empty()) return nullptr;
   const auto& task = telling_task(now.view, job);

@@ -225,7 +225,9 @@ class Daemon::Impl {
   void publish() {
     const auto began = Clock::now();
     const auto before = published_.get();
-    auto next = std::make_shared<Published>(Published{loop_->share(), before ? before->scheduler : nullptr});
+    const double pace = options_.world.world == "sim" ? options_.world.time_factor : 1;
+    auto next = std::make_shared<Published>(
+        Published{loop_->share(), before ? before->scheduler : nullptr, hosted_.world->now(), began, pace});
     if (!before || began >= knowledge_due_) {
       next->scheduler = std::make_shared<place::SchedulerKnowledge>(scheduler_->knowledge());
       knowledge_due_ = due_after(began, kKnowledgeEvery);

@@ -2,6 +2,8 @@
 // publishes, any number of others read; none waits for another.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <mutex>
 
@@ -13,6 +15,15 @@ namespace tandem::server {
 struct Published {
   View view;
   std::shared_ptr<const place::SchedulerKnowledge> scheduler;
+  // The world's clock when this was published, and how fast it runs: it goes on without events.
+  Seconds at{};
+  std::chrono::steady_clock::time_point published{};
+  double pace = 1;
+
+  Seconds now(std::chrono::steady_clock::time_point moment = std::chrono::steady_clock::now()) const {
+    const double since = std::chrono::duration<double>(moment - published).count();
+    return std::max(view.now, at + Seconds{pace * std::max(0.0, since)});
+  }
 };
 
 class Publisher {

@@ -122,7 +122,7 @@ class ReadApi {
     for (auto& [id, row] : rows) jobs += (jobs.empty() ? "" : ",") + row;
     Response out;
     out.body = fmt::format("{{\"all\":{},\"jobs\":[{}],\"more\":{},\"now\":{}}}\n", view.jobs.size(), jobs,
-                           more, json(view.now.value).dump());
+                           more, json(now->now().value).dump());
     return out;
   }
 
@@ -195,7 +195,7 @@ class ReadApi {
                           {"policy", parts_.policy},
                           {"pid", ::getpid()},
                           {"started", parts_.started.value},
-                          {"now", now->view.now.value},
+                          {"now", now->now().value},
                           {"events", now->view.events},
                           {"jobs", jobs_by_state(now->view)},
                           {"archived", archived_count(now->view)},

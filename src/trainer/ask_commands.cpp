@@ -128,6 +128,7 @@ int infer_command(const InferOptions& written) {
   if (dataset.shape != card.shape || dataset.words != card.words)
     throw UserError(
         fmt::format("{} has changed since the model was trained: its samples no longer fit", card.dataset));
+  if (client) client->ready();  // what follows is serving
   const Metrics metrics = serve(*model, dataset.test, options);
   if (client) {
     watch->disarm();

@@ -145,6 +145,15 @@ class HouseKeeping(Case):
             self.assertIn("Examples:", self.tandem(command, "--help").stdout, command)
         self.assertRegex(self.tandem("--version").stdout, r"tandem \d+\.\d+")
 
+    def test_an_option_that_is_none_is_named_with_the_nearest(self):
+        for words, said in ((["train", "--sedd", "5", "x.yaml"], "tandem train has no option --sedd: did you mean --seed?"),
+                            (["data", "get", "--jsno=-", "mnist"], "tandem data get has no option --jsno: did you mean --json?"),
+                            (["--versio"], "did you mean --version?"), (["runs", "--xyzzyxyzzy"], "`tandem runs --help` lists them"),
+                            (["completion", "bsh"], "`tandem completion --help` says more")):
+            done = self.tandem(*words, code=2)
+            self.assertIn(said, done.stderr)
+            self.assertTrue(done.stderr.startswith("tandem: "), done.stderr)
+
     def test_mistakes_on_the_command_line_exit_with_2(self):
         for words, meant in ((["tran"], "did you mean train?"), (["data", "lst"], "did you mean list?"), (["xyzzy"], "no command 'xyzzy'")):
             self.assertIn(meant, self.tandem(*words, code=2).stderr)
@@ -207,8 +216,14 @@ class BuiltInTrainer(Case):
         self.assertTrue(json.loads((self.folder / "answer.json").read_text()))
         served = self.json("infer", "m", "--requests", "20")
         self.assertGreater(len(served["metrics"]), 2)
-        self.assertIn("joules", served)
+        self.assertEqual(served["run"], result["run"])
+        if served["energy_source"]:  # starting up takes seconds, twenty requests some milliseconds
+            self.assertLess(served["joules"], served["startup_joules"])
         self.assertIsNone(served["beside"])
+        said = self.tandem("infer", "m", "--requests", "20").stdout
+        self.assertRegex(said, r"latency_p50 +\S+ ms\n")
+        self.assertRegex(said, r"energy of serving +\S+ J, estimated|energy of serving +not known|energy of serving +\S+ J, measured")
+        self.assertIn("energy of start-up", said)
 
     def test_what_is_measured_beside_a_run_does_not_wait_and_says_so(self):
         self.json("train", self.spec("kind: train\nname: m\nprogram: {model: mlp, dataset: digits}\nhyper: {epochs: 1}\nsystem: {cores: 1}\n"))

@@ -191,6 +191,19 @@ class Serve(ServerCase):
         self.assertIn("is over", again.stderr)
         self.assertIn("there is no job 99", self.tandem("cancel", 99, code=2).stderr)
 
+    def test_the_clock_of_the_queue_goes_on_without_events(self):
+        self.serve("--nodes", self.nodes, "--no-port")
+        job = self.submit(self.plain("sleep", "1000"))
+        self.until(lambda: self.job(job)["state"] == "running")
+        events = self.ask("GET", "/v1/status")[1]["events"]
+        before = self.json("queue")["now"]
+        time.sleep(0.3)
+        self.assertGreaterEqual(self.json("queue")["now"], before + 0.3)
+        self.assertEqual(self.ask("GET", "/v1/status")[1]["events"], events, "nothing happened meanwhile")
+        row = self.json("queue")["jobs"][0]
+        self.assertEqual((row["cores_held"], row["resources"]["cores"]), (1, 1))
+        self.assertNotIn("0.0 J", self.tandem("explain", job).stdout)
+
     def test_a_running_search_is_explained_by_a_trial_that_runs(self):
         self.serve("--nodes", self.nodes, "--no-port")
         job = self.submit(f"kind: tune\nprogram: {{command: [{SPEAKER}, --sleep-ms, 200]}}\nsearch: {{algorithm: random, trials: 20, max_epochs: 2}}\n"

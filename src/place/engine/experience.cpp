@@ -200,6 +200,7 @@ Expected Experience::expect(const View& view, const TaskView& task, const Cluste
 Prediction LivePredictor::predict(std::uint32_t task, std::uint32_t type) {
   const auto said = experience_.expect(view_, view_.tasks[task], cluster_, type);
   Prediction out{said.seconds, said.joules};
+  out.known = said.from != Expected::From::nothing;
   const auto& traits = cluster_.traits[type];
   if (!traits.idle) return out;
   // Of cores, memory or GPUs, whichever it holds most of.

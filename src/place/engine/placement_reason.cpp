@@ -22,7 +22,8 @@ Consideration consideration_of(const View& view, const PlacementCandidate& c, bo
   out.passes = !c.room;
   out.why = c.why;
   if (heats && c.room)
-    out.why = why(HeatsScore{0, c.score, c.energy_part, c.score - c.energy_part, {c.seconds, c.joules}});
+    out.why = why(HeatsScore{0, c.score, c.energy_part, c.score - c.energy_part,
+                             {c.seconds, c.joules, 0, out.expected.from != Expected::From::nothing}});
   return out;
 }
 

@@ -40,9 +40,10 @@ void score(double h, std::span<const HeatsOption> options, std::vector<HeatsScor
 }
 
 std::string why(const HeatsScore& score) {
+  const auto& [seconds, joules, idle, known] = score.predicted;
   return fmt::format("{:.3f} = {:.3f} energy ({}) + {:.3f} time ({})", score.score, score.energy_part,
-                     text(Joules{score.predicted.joules}), score.time_part,
-                     text(Seconds{score.predicted.seconds}));
+                     known && joules > 0 ? text(Joules{joules}) : "not known", score.time_part,
+                     known ? text(Seconds{seconds}) : "not known");
 }
 
 std::optional<std::uint32_t> better_place(const HeatsOptions& options, double h, double left,

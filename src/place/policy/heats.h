@@ -35,7 +35,7 @@ struct HeatsScore {
 
 // Best first. `out` is replaced.
 void score(double h, std::span<const HeatsOption>, std::vector<HeatsScore>& out);
-// "0.83 = 0.80 energy (210 J) + 0.03 time (8.1 s)"
+// "0.83 = 0.80 energy (210 J) + 0.03 time (8.1 s)"; "not known" for what nobody knows.
 std::string why(const HeatsScore&);
 
 struct HeatsOptions {

@@ -34,6 +34,7 @@ struct TaskFeatures {
 struct Prediction {
   double seconds = 0, joules = 0;
   double idle_joules = 0;  // what the idle machine draws meanwhile, by the share of it the task holds
+  bool known = true;  // false: nothing is known of the task, and the numbers only stand for it
 };
 
 // What a policy asks: a task, by its number, on a machine type. Declared by a trace, or learnt.

@@ -29,6 +29,16 @@ TEST(Heats, TheWeightDecidesBetweenEnergyAndTime) {
   EXPECT_NE(why(scores[0]).find("energy"), std::string::npos);
 }
 
+TEST(Heats, WhatNobodyKnowsIsNotToldAsANumber) {
+  EXPECT_NE(why(HeatsScore{0, 0.9, 0.5, 0.4, {12, 300}}).find("(300.0 J)"), std::string::npos);
+  const auto no_energy = why(HeatsScore{0, 0.9, 0.5, 0.4, {12, 0}});
+  EXPECT_NE(no_energy.find("energy (not known)"), std::string::npos) << no_energy;
+  EXPECT_NE(no_energy.find("time (12.0 s)"), std::string::npos) << no_energy;
+  const auto nothing = why(HeatsScore{0, 0.9, 0.5, 0.4, {1, 20, 0, false}});
+  EXPECT_NE(nothing.find("energy (not known)"), std::string::npos) << nothing;
+  EXPECT_NE(nothing.find("time (not known)"), std::string::npos) << nothing;
+}
+
 TEST(Heats, AmongEqualsTheTypeNamedFirst) {
   const std::vector<HeatsOption> same{{4, {10, 10}}, {2, {10, 10}}};
   std::vector<HeatsScore> scores;

@@ -287,7 +287,10 @@ class ReadApi {
     } else {
       for (auto job = jobs.rbegin(); job != jobs.rend() && !out.job; ++job)
         if (job->base().name == written && visible(job->owner)) out.job = &*job;
-      if (archived_count(now.view) > 0) archived = store().archived_called(parts_.run.id, written);
+      if (archived_count(now.view) > 0)
+        archived = store().archived_called(parts_.run.id, written, [&](const std::string& row) {
+          return visible(owner_in(parsed(row)));
+        });
       const std::int64_t newest = archived.value_or(-1);  // of both the newest is meant
       if (out.job && newest > out.job->id && !jobs.contains(newest)) out.job = nullptr;
     }

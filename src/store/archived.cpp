@@ -46,12 +46,14 @@ std::optional<ArchivedJob> Store::archived_job(const std::string& run, std::int6
   return ArchivedJob{query.integer(0), query.text(1), query.text(2), query.text(3), query.text(4)};
 }
 
-std::optional<std::int64_t> Store::archived_called(const std::string& run, const std::string& name) {
-  auto query = database_.prepare(std::string("SELECT max(job) FROM archived WHERE ") + kOfRun +
-                                 " AND name = ?2 HAVING count(*) > 0");
+std::optional<std::int64_t> Store::archived_called(const std::string& run, const std::string& name,
+                                                   const std::function<bool(const std::string&)>& wanted) {
+  auto query = database_.prepare(std::string("SELECT job, row FROM archived WHERE ") + kOfRun +
+                                 " AND name = ?2 ORDER BY job DESC");
   query.bind(1, run).bind(2, name);
-  if (!query.step()) return std::nullopt;
-  return query.integer(0);
+  while (query.step())
+    if (wanted(query.text(1))) return query.integer(0);
+  return std::nullopt;
 }
 
 }  // namespace tandem::store

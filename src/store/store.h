@@ -135,7 +135,9 @@ class Store {
   void keep_archived(const std::string& run, const std::vector<ArchivedJob>&);
   std::vector<ArchivedJob> archived(const std::string& run, const ArchivedQuery&);  // without `whole`
   std::optional<ArchivedJob> archived_job(const std::string& run, std::int64_t job);
-  std::optional<std::int64_t> archived_called(const std::string& run, const std::string& name);  // the newest
+  // The newest of this name whose row is wanted.
+  std::optional<std::int64_t> archived_called(const std::string& run, const std::string& name,
+                                              const std::function<bool(const std::string& row)>& wanted);
   std::optional<std::string> fitted(const std::string& name);  // a model that was kept
   void keep_fitted(const std::string& name, const std::string& body);
 

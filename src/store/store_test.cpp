@@ -566,8 +566,11 @@ TEST(Store, ArchivedJobsAreFoundByNumberNameStateAndPage) {
   EXPECT_EQ(store.archived_job(run, 4)->row, "row4");
   EXPECT_EQ(store.archived_job(run, 4)->whole, "all");
   EXPECT_FALSE(store.archived_job(run, 10));
-  EXPECT_EQ(store.archived_called(run, "even"), 8);
-  EXPECT_FALSE(store.archived_called(run, "neither"));
+  const auto any = [](const std::string&) { return true; };
+  EXPECT_EQ(store.archived_called(run, "even", any), 8);
+  EXPECT_EQ(store.archived_called(run, "even", [](const std::string& row) { return row != "row8"; }), 6);
+  EXPECT_FALSE(store.archived_called(run, "even", [](const std::string&) { return false; }));
+  EXPECT_FALSE(store.archived_called(run, "neither", any));
   EXPECT_TRUE(store.archived(other, {}).empty());
   store.remove(run);
   EXPECT_FALSE(store.archived_job(run, 4));

@@ -62,14 +62,13 @@ struct Kept {
   advise::DriftVerdict verdict;
 };
 
-// `why_not`: where there is none to use.
+// `why_not`: where there is none to use. It is made from the past runs, so one that cannot be read is no loss.
 std::optional<Kept> kept(store::Store& store, const std::string& key, const NodeView& machine,
-                         const store::Owners& whose, std::string& why_not) {
+                         const store::Owners& whose, std::string& why_not) try {
   const auto body = store.fitted(key);
   why_not = "there was none yet";
   if (!body) return std::nullopt;
   const auto in = parse_json(*body);
-  if (in.is_discarded()) throw SystemError("a fitted model is damaged in the store");
   std::optional<advise::Models> models;
   try {
     models = advise::Models::read(in.at("models"));
@@ -85,6 +84,9 @@ std::optional<Kept> kept(store::Store& store, const std::string& key, const Node
     drift.add(finished);
   out.verdict = drift.verdict(fingerprint_of(machine));
   return out;
+} catch (const json::exception&) {
+  why_not = "the kept one is damaged in the store";
+  return std::nullopt;
 }
 
 void keep(store::Store& store, const std::string& key, const Learnt& learnt, const NodeView& machine,

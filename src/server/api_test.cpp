@@ -465,6 +465,49 @@ TEST_F(ApiTest, AJobLearnsFromItsOwnersJobsAlone) {
   EXPECT_EQ(family_of_last(), "resnet") << "and so in old journals";
 }
 
+TEST_F(ApiTest, ANameMeansTheNewestOfOnesOwnWhateverOthersCallTheirs) {
+  const Identity operates = who_, ana{Role::submit, 1001, "user 1001"}, ben{Role::submit, 1002, "user 1002"};
+  who_ = ana;
+  submit(work("mlp"));
+  submit(work("mlp"));
+  submit(work("long", 1e6));
+  who_ = ben;
+  submit(work("mlp"));
+  submit(work("long"));
+  loop_->serve([this] { return loop_->view().jobs[4].state == JobState::running; });
+  archive_all();
+  ASSERT_EQ(loop_->view().jobs.present(), 1U) << "all are archived but the one that runs";
+  who_ = ana;
+  EXPECT_EQ(get("/v1/jobs/mlp")["job"], 1);
+  EXPECT_EQ(get("/v1/jobs/mlp/result")["name"], "mlp");
+  EXPECT_EQ(get("/v1/jobs/long")["job"], 2) << "it runs";
+  refused("GET", "/v1/jobs/3", 403);
+  who_ = operates;
+  EXPECT_EQ(get("/v1/jobs/mlp")["job"], 3) << "operators see all";
+  EXPECT_EQ(get("/v1/jobs/long")["job"], 4);
+  who_ = {Role::view, {}, "token prometheus"};
+  refused("GET", "/v1/jobs/mlp", 404);
+}
+
+TEST_F(ApiTest, WhatIsAnothersIsSeenToBeThereAndNoMore) {
+  who_ = {Role::submit, 1001, "user 1001"};
+  submit(work("hers", 1000));
+  who_ = {Role::submit, 1002, "user 1002"};
+  const auto row = get("/v1/jobs")["jobs"].at(0);
+  EXPECT_EQ(row["job"], 0);
+  EXPECT_EQ(row.dump().find("hers"), std::string::npos) << row;
+  for (const char* part : {"", "/explain", "/output", "/result", "/trials", "/trials/0/log"}) {
+    EXPECT_NE(refused("GET", std::string("/v1/jobs/0") + part, 403).find("another user's"), std::string::npos) << part;
+    refused("GET", std::string("/v1/jobs/hers") + part, 404);
+  }
+  refused("DELETE", "/v1/jobs/0", 403);
+  refused("DELETE", "/v1/jobs/hers", 404);
+  EXPECT_FALSE(loop_->view().jobs[0].cancelled);
+  who_ = {Role::operate, {}, "token deploy"};
+  EXPECT_NE(refused("POST", "/v1/jobs", 403, {{"spec", work("a")}}).find("is nobody's"), std::string::npos);
+  EXPECT_EQ(ask("DELETE", "/v1/jobs/hers").status, 202) << "operators may";
+}
+
 TEST_F(ApiTest, NodesStatusAndMetricsSayTheSame) {
   submit(work("a", 1000, 2));
   submit(work("b", 1000, 1));

@@ -5,7 +5,7 @@ import os
 import time
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence
 
-from . import _cpus
+from . import _cpus, _loaded
 from ._wire import VERSION, Gone, ProtocolError, Wire
 
 __all__ = ["Gone", "ProtocolError", "Stop", "System", "Trial", "folder", "report", "trial"]
@@ -71,6 +71,7 @@ class Trial:
         self._ready_at: Optional[float] = None  # until the next report
         self._counted_before = 0  # by earlier attempts, and still standing
         self._wire = _claim_socket(inheritable)
+        self._tells_loaded = os.environ.pop(_loaded.ASKED, "") == "learn" and self._wire is not None
         self.inside = self._wire is not None
         if self._wire is not None:
             self._read_environment()
@@ -148,6 +149,9 @@ class Trial:
         if self._ready_at is not None:  # Tandem may have read `ready` late
             message["since_ready"] = max(0.0, time.monotonic() - self._ready_at)
             self._ready_at = None
+        if self._tells_loaded:  # now that its first epoch has loaded what comes late
+            self._tells_loaded = False
+            message["loaded"] = _loaded.loaded()
         self._wire.send(message)
         self._obey(self._wire, self._wire.receive("answer"))
 

@@ -139,6 +139,13 @@ def logging_state():
     return list(logging.root.handlers), logging.root.level, logging.root.manager.disable
 
 
+def who_imports(frame):
+    """The module at work, where an extension that it imports says no name of its own."""
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("importlib."):
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__"))
+
+
 def numpy_random():
     return sys.modules.get("numpy.random")
 
@@ -181,7 +188,12 @@ class Template:
         register = atexit.register
         before = open_descriptors(), signals(), logging_state(), os.getcwd(), random.getstate()
         numpy_before = None
-        atexit.register = lambda function, *rest, **named: at_exit.append(function) or register(function, *rest, **named)
+
+        def noted(function, *rest, **named):
+            at_exit.append(getattr(function, "__module__", None) or who_imports(sys._getframe(1)))
+            return register(function, *rest, **named)
+
+        atexit.register = noted
         try:
             for name, file in wanted["modules"]:
                 try:
@@ -230,8 +242,7 @@ class Template:
             raise Unfit("what it imports sets up logging")
         if random.getstate() != state or numpy_state() != numpy_before or has_own_generators():
             raise Unfit("what it imports draws random numbers, or keeps a generator of its own")
-        for function in at_exit:
-            where = getattr(function, "__module__", None) or ""
+        for where in at_exit:
             if where.partition(".")[0] not in KNOWN_AT_EXIT:
                 raise Unfit(f"what it imports does something at exit ({where})")
         if any(one.atexit for one in weakref.finalize._registry.values()):
@@ -458,6 +469,8 @@ def prepared():
     except Exception as why:
         template.wire.send({"refused": str(why) if isinstance(why, Unfit) else f"{type(why).__name__}: {why}"})
         os._exit(0)
+    gc.collect()
+    gc.freeze()  # a collection in a trial would write to each object, and so copy all that is shared
     template.wire.send({"ready": True})
     os.unlink(message["wanted"])  # whoever waits for the template sees it by this
     return template.serve()

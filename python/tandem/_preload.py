@@ -5,7 +5,7 @@ program. docs/preload.md says what a forked trial has in common with one that wa
 One thread, no dependencies. TANDEM_TEMPLATE is the number of its socket; on it, JSON, one object a line:
 
     Tandem   -> {"wanted": FILE}: {"script": "train.py", "modules": [["torch", "/.../torch/__init__.py"], ...], "environment": {...}}
-    template -> {"ready": true} or {"refused": "why"}, after which it ends
+    template -> {"ready": true} or {"refused": "why"}, after which Tandem ends it
     Tandem   -> {"arguments": [...], "environment": {...}, ...} and descriptors: output, errors, gate, status, socket
     template -> on `status` the numbers of the trial's keeper and of the trial; {"refused": "why"} where it forks none
 
@@ -177,6 +177,7 @@ class Template:
         self.printed = os.memfd_create("printed")
         for number in (1, 2):
             os.dup2(self.printed, number)
+        self.libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # what imports start stays below
 
     def prepare(self, wanted):
         self.script = wanted["script"]
@@ -207,6 +208,7 @@ class Template:
         finally:
             atexit.register = register
         self.refuse_what_cannot_be_forked(before, numpy_before, at_exit)
+        self.libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)  # what it forks is Tandem's
         self.changes = initial_changes()
         if wanted.get("environment") is not None:
             differing = sorted(name for name, _ in set(wanted["environment"].items()) ^ set(self.changes.items()))
@@ -468,6 +470,8 @@ def prepared():
         template.prepare(wanted)
     except Exception as why:
         template.wire.send({"refused": str(why) if isinstance(why, Unfit) else f"{type(why).__name__}: {why}"})
+        os.unlink(message["wanted"])
+        template.wire.receive()  # Tandem ends this process, with all its imports have started
         os._exit(0)
     gc.collect()
     gc.freeze()  # a collection in a trial would write to each object, and so copy all that is shared

@@ -60,6 +60,7 @@ class Preload(unittest.TestCase):
     def refused(self, *arguments, **options):
         said = self.template(*arguments, **options)
         self.assertIn("refused", said or {})
+        self.process.kill()
         self.process.wait()
         return said["refused"]
 

@@ -34,6 +34,9 @@ void adopt_orphans();
 // Makes this process, just forked by `parent`, a keeper, and returns in the program's process: the keeper's
 // pid. The program's is written to `pid_to`.
 pid_t begin_keeper(pid_t parent, int pid_to);
+// What a keeper does, for one that was forked elsewhere and has become a program of its own (src/keeper): `program` is
+// its child, and all signals are blocked.
+[[noreturn]] void keep(pid_t program);
 
 // This boot and this namespace of process numbers: elsewhere the same number is somebody else's.
 std::string pid_scope();

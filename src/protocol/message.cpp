@@ -264,6 +264,7 @@ Epoch epoch_of(const Fields& fields) {
       refuse("'since_ready' of {} must be seconds, not {}", fields.where, printable(since->dump(), 80));
     epoch.since_ready = Seconds{since->get<double>()};
   }
+  if (fields.find("loaded") != nullptr) epoch.loaded = fields.object("loaded").json.dump();
   return epoch;
 }
 
@@ -308,6 +309,7 @@ OrderedJson json_of(const Epoch& epoch) {
   OrderedJson json{{"type", "epoch"}};
   if (epoch.number) json["epoch"] = *epoch.number;
   if (epoch.since_ready) json["since_ready"] = epoch.since_ready->value;
+  if (!epoch.loaded.empty()) json["loaded"] = OrderedJson::parse(epoch.loaded);
   OrderedJson& metrics = json["metrics"] = OrderedJson::object();
   for (const auto& [name, value] : epoch.metrics) {
     if (std::isfinite(value))

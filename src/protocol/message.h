@@ -52,6 +52,8 @@ struct Epoch {
   // In the first report after `ready`: what passed since, by the program's own clock. Nobody need be there to
   // hear `ready` at once.
   std::optional<Seconds> since_ready{};
+  // A JSON object: what it has imported, where Tandem wants to know (docs/preload.md); empty: it does not say.
+  std::string loaded{};
   bool operator==(const Epoch&) const = default;
 };
 

@@ -14,6 +14,7 @@ Program read_program(const json& from) {
   if (from.contains("command")) from["command"].get_to(program.command);
   read_word(from, "folder", program.folder);
   if (from.contains("plain")) from["plain"].get_to(program.plain);
+  if (from.contains("preload")) from["preload"].get_to(program.preload);
   const bool model = !program.model.empty() || !program.dataset.empty();
   if (model && !program.command.empty()) damaged("it has both a model and a command");
   return program;
@@ -89,6 +90,7 @@ nlohmann::json to_json(const TrainJob& job) {
                                         : json{{"command", job.program.command}};
   if (job.program.plain) program["plain"] = true;
   if (!job.program.folder.empty()) program["folder"] = job.program.folder;
+  if (job.program.preload != Program{}.preload) program["preload"] = job.program.preload;
   json limits = {{"stall", job.limits.stall.value}, {"retries", job.limits.retries}};
   if (job.limits.lost != Limits{}.lost) limits["lost"] = job.limits.lost;
   if (job.limits.output != Limits{}.output) limits["output"] = job.limits.output;

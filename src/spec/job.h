@@ -21,6 +21,8 @@ struct Program {
   std::vector<std::string> command;  // never passed to a shell
   bool plain = false;                // the command reports nothing: its exit status is all there is
   std::string folder;                // it runs there; empty: where Tandem was called
+  // Of a Python script: modules to import before it is started (docs/preload.md); auto: those it is seen to use.
+  std::vector<std::string> preload{"auto"};
 
   bool built_in() const { return command.empty(); }
   bool operator==(const Program&) const = default;

@@ -35,6 +35,12 @@ std::vector<Field> program_fields(const Catalogue& catalogue) {
        .shape = "an absolute path, such as /home/ann/project",
        .longest = 4096,
        .store = into([](TuneJob & job) -> auto& { return job.base.program.folder; })},
+      {.name = "preload",
+       .type = Type::names,
+       .description = "modules that a Python script's next starts find imported; auto: those it is seen to use; off",
+       .otherwise = "auto",
+       .longest = 256,
+       .store = into([](TuneJob & job) -> auto& { return job.base.program.preload; })},
   };
 }
 

@@ -51,7 +51,7 @@ timing:
 
 build: setup
 	cmake --preset release -Wno-dev >/dev/null
-	cmake --build $(BUILD) -j$(JOBS) --target tandem tandem-trainer tandem-slurm-agent tandem-kernel tandem-guardian
+	cmake --build $(BUILD) -j$(JOBS) --target tandem tandem-trainer tandem-slurm-agent tandem-kernel tandem-guardian tandem-keeper
 
 setup:
 	@tools/setup
@@ -84,7 +84,7 @@ asan tsan: setup
 coverage:
 	@tools/setup tandem develop slurm
 	cmake --preset coverage -Wno-dev >/dev/null
-	cmake --build build/coverage -j$(JOBS) --target unit_tests tandem tandem-guardian fake_nvml gpu_owner speaker
+	cmake --build build/coverage -j$(JOBS) --target unit_tests tandem tandem-guardian tandem-keeper fake_nvml gpu_owner speaker
 	find build/coverage -name '*.gcda' -delete
 	$(CTEST) --test-dir build/coverage -L unit -E '^(layers|docs|python|coverage)'
 	$(CTEST) --test-dir build/coverage -R '^e2e.guardian$$'

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Callable, Dict, Iterator, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
-from . import _checkpoint, _cpus
+from . import _checkpoint, _cpus, _loaded
 from ._values import Values, values_of
 from ._wire import VERSION, Gone, ProtocolError, Wire
 
@@ -129,6 +129,7 @@ class Trial:
         self._on_checkpoint = on_checkpoint
         self._begin_anew()
         self._wire = _claim_socket(inheritable)
+        self._tells_loaded = os.environ.pop(_loaded.ASKED, "") == "learn" and self._wire is not None
         self.inside = self._wire is not None
         if self._wire is not None:
             self._read_environment()
@@ -249,6 +250,9 @@ class Trial:
         if self._given._read - self._told_read:
             self._told_read = set(self._given._read)
             message["hyper_read"] = [name for name in sorted(map(str, self._told_read)) if name.isprintable() and 0 < len(name.encode()) <= 128][:500]
+        if self._tells_loaded:  # now that its first epoch has loaded what comes late
+            self._tells_loaded = False
+            message["loaded"] = _loaded.loaded()
         self._wire.send(message)
         self._obey(self._wire, self._wire.receive("answer"))
 

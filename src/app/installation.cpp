@@ -42,4 +42,8 @@ fs::path guardian_program() {
   return program_of_ours("tandem-guardian");
 }
 
+fs::path keeper_program() {
+  return program_of_ours("tandem-keeper");
+}
+
 }  // namespace tandem::app

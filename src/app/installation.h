@@ -10,6 +10,8 @@ namespace tandem::app {
 std::filesystem::path trainer_program();
 // The guardian of GPU settings, in the same places.
 std::filesystem::path guardian_program();
+// What ends all that forked programs leave behind, in the same places.
+std::filesystem::path keeper_program();
 // How a person calls this binary: "tandem" where PATH finds it, else its path from here.
 std::string own_command();
 // This binary's own folder.

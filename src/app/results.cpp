@@ -155,6 +155,7 @@ json train_json(const store::RunInfo&, const View& view, const TaskFolders& fold
     result["energy_complete"] = task->energy_complete;
     result["energy_parts"] = parts_json(task->energy_parts());
     result["attempts"] = task->attempt;
+    result["preloaded"] = task->preloaded;
     result["epochs"] = epochs_json(*task);
     result["independent_counters"] = independent_counters(*task);
     if (task->last_failure)

@@ -34,7 +34,8 @@ json trial_json(const tune::TrialOutcome& trial, const TaskView& task) {
            {"bracket", trial.bracket},
            {"rung", trial.rung},
            {"work", trial.workload},
-           {"attempts", task.attempt}};
+           {"attempts", task.attempt},
+           {"preloaded", task.preloaded}};
   auto& history = out["history"] = json::array();
   for (const auto& record : task.epochs)
     history.push_back({{"epoch", record.epoch},

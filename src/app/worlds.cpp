@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "app/installation.h"
 #include "app/node_watch.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -172,6 +173,9 @@ void offer_gpus(const WorldSetup& setup, HostedWorld& hosted, local::LocalOption
 HostedWorld local_world(const WorldSetup& setup) {
   local::LocalOptions options{.run = setup.run, .folder = setup.folder};
   if (!setup.trainer.empty()) options.trainer = setup.trainer;
+  // Of a run of its own: a server would have templates of all it ever ran.
+  const auto keeper = keeper_program();
+  if (setup.here.asked && setup.here.lanes == 1 && keeper.is_absolute()) options.keeper = keeper;
   options.output_each = setup.here.output_each;
   options.waits_for_space = setup.here.waits_for_space;
   options.lanes = setup.here.lanes;

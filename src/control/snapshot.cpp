@@ -11,7 +11,7 @@ namespace tandem::control {
 namespace {
 
 // Changes with every change to what is written; what is forgotten here is mostly seen by the sizes.
-constexpr std::uint64_t kFormat = 4;
+constexpr std::uint64_t kFormat = 5;
 constexpr std::uint64_t kLayout = sizeof(View) * 1'000'003 + sizeof(JobView) * 10'007 +
                                   sizeof(TaskView) * 101 + sizeof(NodeView) * 31 + sizeof(EpochRecord);
 

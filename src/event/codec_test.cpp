@@ -69,6 +69,7 @@ std::vector<EventBody> every_event() {
           NodeJoined{1, "there", {2, kGiB, 1.0}, "", {.speed_factor = 2, .bandwidth = 125e6}},
           TaskStarted{1, 2, 3, 4, 5, {0, 1}},
           TaskStarted{1, 2, 3, 4, 5, {0, 1}, {3}},
+          TaskStarted{1, 2, 3, 4, 5, {0, 1}, {3}, true},
           EpochEnded{1, 2, 3, {{"accuracy", 0.5}}, Seconds{1.5}, energy, {{{"task-clock", 1.9}}}},
           EpochEnded{1, 2, 4, {}, Seconds{0.5}, std::nullopt, {}},
           CheckpointTaken{1, 2, 3, 4},

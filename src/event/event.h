@@ -101,6 +101,7 @@ struct TaskStarted {
   std::int64_t pid_started = 0;
   std::vector<int> cpus;
   std::vector<int> gpus{};  // of its machine, by number
+  bool preloaded = false;   // forked by a template that had imported what it imports
   bool operator==(const TaskStarted&) const = default;
 };
 

@@ -29,7 +29,8 @@ void fields(A&& a, E& e) {
     a("node", e.node)("name", e.name)("capacity", e.capacity)("type", e.type)("traits", e.traits);
   if constexpr (std::is_same_v<T, TaskStarted>)
     a("task", e.task)("attempt", e.attempt)("decision", e.decision)("pid", e.pid)(
-        "pid_started", e.pid_started)("cpus", e.cpus)("gpus", e.gpus);
+        "pid_started", e.pid_started)("cpus", e.cpus)("gpus", e.gpus)(
+        "preloaded", e.preloaded);
   if constexpr (std::is_same_v<T, EpochEnded>)
     a("task", e.task)("attempt", e.attempt)("epoch", e.epoch)("metrics", e.metrics)("seconds", e.seconds)(
         "energy", e.energy)("profile", e.profile)("startup", e.startup)("startup_energy", e.startup_energy)(

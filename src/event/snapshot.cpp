@@ -34,7 +34,7 @@ void describe(A& a, TaskView& t) {
       t.parked)(t.released)(t.evicted)(t.release_reason)(t.before_resize)(t.node)(t.more)(t.drop)(t.attempt)(
       t.reason)(t.pid)(t.pid_started)(t.cpus)(t.gpus)(t.epochs)(t.joules_between)(t.parts_between)(
       t.energy_source)(t.energy_complete)(t.requested_at)(t.started_at)(t.ended_at)(t.failures)(
-      t.last_failure)(t.lost_at_once)(t.keeps_size);
+      t.last_failure)(t.lost_at_once)(t.keeps_size)(t.preloaded);
 }
 
 template <class A>

@@ -212,6 +212,7 @@ struct Folder {
     t.pid_started = e.pid_started;
     t.cpus = e.cpus;
     t.gpus = e.gpus;
+    t.preloaded += e.preloaded;
     t.started_at = view.now;
   }
   void operator()(const EpochEnded& e) {

@@ -90,6 +90,7 @@ struct TaskView {
   std::vector<NodeId> more;               // those of the other ranks
   double drop = 0;                        // share of its work that is left out, of the newest attempt
   Attempt attempt = 0;                    // the newest; 0 before the first
+  int preloaded = 0;                      // so many of its attempts
   std::optional<PlacementReason> reason;  // why it was put where it is; none: none was kept
   std::int64_t pid = 0, pid_started = 0;
   std::vector<int> cpus, gpus;      // by number, of the newest attempt; of a gang rank 0's

@@ -266,6 +266,20 @@ int open_gate(Child& child) {
   return trouble.error;
 }
 
+std::map<std::string, std::string> environment_of(const Launch& launch) {
+  std::map<std::string, std::string> out = launch.environment;
+  out[kMarkVariable] = launch.mark;
+  const auto add = [&](std::string_view variable) {
+    const auto equals = variable.find('=');
+    if (equals != std::string_view::npos) out.emplace(variable.substr(0, equals), variable.substr(equals + 1));
+  };
+  if (launch.base)
+    for (const auto& variable : *launch.base) add(variable);
+  else
+    for (char** variable = environ; *variable != nullptr; ++variable) add(*variable);
+  return out;
+}
+
 std::optional<Ending> look_at_end(const Child& child) {
   siginfo_t info{};
   constexpr int kLook = WEXITED | WNOHANG | WNOWAIT;

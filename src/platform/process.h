@@ -57,6 +57,13 @@ struct Child {
 
 // Throws SystemError when no process can be made.
 Child launch(const Launch&);
+// The same by a template (python/tandem/_preload.py), a process that forks its programs: `request` is a line for it,
+// `socket` its. Such a child has all that a launched and kept one has; what it was not told by the line it has from
+// its template. nullopt, with the reason: there is none, and its template should be ended.
+std::optional<Child> fork_from(int socket, const std::string& request, const Launch&, Seconds at_most,
+                               std::string& why);
+// What a program launched so finds in its environment.
+std::map<std::string, std::string> environment_of(const Launch&);
 // Lets the program begin. Returns errno of what failed (Child::failed says what), 0 when it runs.
 int open_gate(Child&);
 

@@ -96,7 +96,9 @@ bool reap_others(pid_t program) {
          seen.si_pid == program;
 }
 
-[[noreturn]] void keep(pid_t program) {
+}  // namespace
+
+void keep(pid_t program) {
   ::close_range(0, ~0U, 0);  // sockets and locks of Tandem would outlive it here
   ::prctl(PR_SET_NAME, "tandem-keeper");
   const sigset_t signals = keepers_signals();
@@ -116,8 +118,6 @@ bool reap_others(pid_t program) {
   }
   ::_exit(0);
 }
-
-}  // namespace
 
 std::vector<pid_t> descendants(pid_t root) {
   std::vector<pid_t> out;

@@ -35,6 +35,9 @@ void adopt_orphans();
 // Makes this process, just forked by `parent`, a keeper, and returns in the program's process: the keeper's
 // pid. The program's is written to `pid_to`.
 pid_t begin_keeper(pid_t parent, int pid_to);
+// What a keeper does, for one that was forked elsewhere and has become a program of its own (src/keeper): `program` is
+// its child, and all signals are blocked.
+[[noreturn]] void keep(pid_t program);
 
 // A tag is a number that a program and all that comes from it inherit, whatever they do to their session, parents
 // and environment: the limit of file locks (RLIMIT_LOCKS), which the kernel keeps and has not used since 2.4. Only

@@ -272,6 +272,7 @@ Epoch epoch_of(const Fields& fields) {
     epoch.since_ready = Seconds{since->get<double>()};
   }
   if (fields.find("hyper_read") != nullptr) epoch.hyper_read = fields.words("hyper_read", kMostRead);
+  if (fields.find("loaded") != nullptr) epoch.loaded = fields.object("loaded").json.dump();
   return epoch;
 }
 
@@ -317,6 +318,7 @@ OrderedJson json_of(const Epoch& epoch) {
   if (epoch.number) json["epoch"] = *epoch.number;
   if (epoch.since_ready) json["since_ready"] = epoch.since_ready->value;
   if (!epoch.hyper_read.empty()) json["hyper_read"] = epoch.hyper_read;
+  if (!epoch.loaded.empty()) json["loaded"] = OrderedJson::parse(epoch.loaded);
   OrderedJson& metrics = json["metrics"] = OrderedJson::object();
   for (const auto& [name, value] : epoch.metrics) {
     if (std::isfinite(value))

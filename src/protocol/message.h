@@ -54,6 +54,8 @@ struct Epoch {
   std::optional<Seconds> since_ready{};
   // The hyperparameters it has looked at so far, where it knows and there are more than when it last said so.
   std::vector<std::string> hyper_read{};
+  // A JSON object: what it has imported, where Tandem wants to know (docs/preload.md); empty: it does not say.
+  std::string loaded{};
   bool operator==(const Epoch&) const = default;
 };
 

@@ -73,7 +73,8 @@ TEST(Message, SpeaksTheDocumentedWire) {
 TEST(Message, WhatIsWrittenIsReadBack) {
   for (const FromProgram& message : std::vector<FromProgram>{
            Hello{}, Hello{1, {"threads", "batch"}, 0}, Epoch{}, Epoch{std::nullopt, {{"loss", -0.0}}},
-           Epoch{1, {{"a", 1e300}, {"b", 5e-324}, {"c", 0.1}}}, Checkpointed{7}, Ready{}, Progress{0.25},
+           Epoch{1, {{"a", 1e300}, {"b", 5e-324}, {"c", 0.1}}}, Epoch{1, {}, {}, R"({"folder":"/x","modules":[["a","b"]]})"},
+           Checkpointed{7}, Ready{}, Progress{0.25},
            Progress{1}})
     EXPECT_EQ(parse_from_program(without_newline(line(message))), message);
   for (const FromTandem& message :
@@ -141,6 +142,7 @@ TEST(Message, AFirstReportSaysHowLongAgoItWasReady) {
   EXPECT_EQ(parse_from_program(without_newline(line(report))), FromProgram(report));
   expect_says(complaint(R"({"type":"epoch","metrics":{},"since_ready":-1})"), "since_ready");
   expect_says(complaint(R"({"type":"epoch","metrics":{},"since_ready":NaN})"), "since_ready");
+  expect_says(complaint(R"({"type":"epoch","metrics":{},"loaded":[]})"), "loaded");
 }
 
 TEST(Message, TheWordNaNInsideTextIsLeftAlone) {

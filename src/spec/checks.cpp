@@ -50,6 +50,14 @@ void check_program(const Node* node, const Program& program, const Catalogue& ca
   } else if (!command && model == nullptr) {
     issues.add(node->at, "program.model", "is required beside dataset");
   }
+  if (const Node* preload = node->find("preload")) {
+    const auto& words = program.preload;
+    const bool stands_alone = std::count(words.begin(), words.end(), "auto") + std::count(words.begin(), words.end(), "off") > 0;
+    if (!command && words != Program{}.preload)
+      issues.add(preload->at, "program.preload", "is of a command: a model is run by the trainer, which imports nothing");
+    else if (words.empty() || (stands_alone && words.size() > 1))
+      issues.add(preload->at, "program.preload", "give auto, off, or a list of modules such as [torch, numpy]");
+  }
   const auto* model_entry = find(catalogue.models, program.model);
   if (model_entry == nullptr || command) return;
   const std::string fitting = join(datasets_of(catalogue, model_entry->input));

@@ -20,6 +20,7 @@ Program read_program(const json& from) {
   read_word(from, "epoch", program.epoch);
   read_word(from, "metrics_file", program.metrics_file);
   read_word(from, "metrics_format", program.metrics_format);
+  if (from.contains("preload")) from["preload"].get_to(program.preload);
   const bool model = !program.model.empty() || !program.dataset.empty();
   if (model && !program.command.empty()) damaged("it has both a model and a command");
   return program;
@@ -129,6 +130,7 @@ nlohmann::json to_json(const Program& program) {
                                 : json{{"command", program.command}};
   if (program.plain) out["plain"] = true;
   if (!program.folder.empty()) out["folder"] = program.folder;
+  if (program.preload != Program{}.preload) out["preload"] = program.preload;
   if (program.placeholders) out["placeholders"] = true;
   if (program.parameter_file != Program{}.parameter_file) out["parameter_file"] = program.parameter_file;
   if (!program.metrics.empty()) out["metrics"] = program.metrics;

@@ -30,6 +30,8 @@ struct Program {
   std::string epoch{};           // a pattern: the number of an epoch, whose metrics belong together
   std::string metrics_file{};    // what is read instead of the output; may have placeholders
   std::string metrics_format{};  // jsonl, csv, tensorboard; empty: by the file's name
+  // Of a Python script: modules to import before it is started (docs/preload.md); auto: those it is seen to use.
+  std::vector<std::string> preload{"auto"};
 
   bool reads_metrics() const { return !metrics.empty() || !metrics_file.empty(); }
   bool adapted() const { return placeholders || reads_metrics(); }

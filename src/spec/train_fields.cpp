@@ -79,6 +79,12 @@ std::vector<Field> program_fields(const Catalogue& catalogue) {
                    .otherwise = "by its name: .jsonl, .json, .csv; anything else is TensorBoard's",
                    .choices = std::vector<std::string>{"jsonl", "csv", "tensorboard"},
                    .store = into([](TuneJob & job) -> auto& { return job.base.program.metrics_format; })}}},
+      {.name = "preload",
+       .type = Type::names,
+       .description = "modules that a Python script's next starts find imported; auto: those it is seen to use; off",
+       .otherwise = "auto",
+       .longest = 256,
+       .store = into([](TuneJob & job) -> auto& { return job.base.program.preload; })},
   };
 }
 

@@ -113,7 +113,7 @@ Heard hear_epoch(Conversation& talk, const protocol::Epoch& report, Seconds now)
     ended.startup = std::clamp(ended.seconds - *report.since_ready, Seconds{}, ended.startup);
   ended.hyper_read = report.hyper_read;
   std::string warning = take_metrics(talk, report, ended);
-  return {.epoch = std::move(ended), .warning = std::move(warning)};
+  return {.epoch = std::move(ended), .warning = std::move(warning), .loaded = report.loaded};
 }
 
 Heard slice_of(Conversation& talk, double share, Seconds now) {

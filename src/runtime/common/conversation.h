@@ -96,6 +96,7 @@ struct Heard {
   std::optional<CheckpointTaken> checkpoint{};             // one that was asked for
   std::optional<std::pair<Failure, std::string>> fails{};  // it is not what its spec needs, in words
   std::string warning{};       // for people, beside an epoch
+  std::string loaded{};        // what it has imported (protocol::Epoch)
   std::string past_the_end{};  // a report that is not counted, in words; answer with stop, unless it is plain
 };
 // Throws protocol::ProtocolError: the program broke the contract.

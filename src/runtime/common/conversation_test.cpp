@@ -55,7 +55,8 @@ TEST(Conversation, AnEpochBeginsWhenReadyWasSaidNotWhenItWasRead) {
   Conversation talk = a_talk();
   talk.stretch_from = {10};
   hear(talk, R"({"type":"ready"})", {14.999});  // it was said at 11, and nobody looked
-  const auto heard = hear(talk, R"({"type":"epoch","metrics":{},"since_ready":4})", {15});
+  const auto heard = hear(talk, R"({"type":"epoch","metrics":{},"since_ready":4,"loaded":{"a":1}})", {15});
+  EXPECT_EQ(heard.loaded, R"({"a":1})");
   EXPECT_EQ(heard.epoch->startup.value, 1);
   EXPECT_EQ(heard.epoch->seconds.value, 5);
   answer(talk, false, {15});

@@ -45,6 +45,9 @@ struct Attempted {
   std::optional<std::pair<Failure, std::string>> after{};  // how it ended after its last epoch, if badly
   std::optional<std::pair<Failure, std::string>> verdict;  // why we ended it ourselves
   std::optional<Seconds> kill_at;                          // steady
+  std::string kind;                                        // of its template (templates.h); empty: it has none
+  bool preloaded = false;                                  // forked by it
+  bool one_of_many = false;                                // a tuning job's: others like it will start
   std::optional<platform::Credentials> as;                 // the user its programs run as; none: ours
 
   const Resources& granted() const { return holds.granted; }  // on each node

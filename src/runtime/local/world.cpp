@@ -69,10 +69,19 @@ std::vector<LocalNode> lanes_of(const LocalOptions& options) {
   return out;
 }
 
+std::vector<int> all_cpus(const platform::Topology& topology) {
+  std::vector<int> out;
+  for (const auto& cpu : topology.cpus) out.push_back(cpu.id);
+  return out;
+}
+
 }  // namespace
 
 LocalWorld::LocalWorld(LocalOptions options)
-    : options_(std::move(options)), clocks_(options_.cpufreq), gpus_(options_.gpus) {
+    : options_(std::move(options)),
+      clocks_(options_.cpufreq),
+      gpus_(options_.gpus),
+      templates_({options_.run, options_.folder, options_.keeper, all_cpus(options_.topology)}) {
   std::filesystem::create_directories(options_.folder);
   space_.emplace(options_.folder);
   epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
@@ -148,6 +157,7 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
   a.talk.lengths = options_.slices;
   a.talk.objectives = runtime::objectives_of(view, task);
   a.as = user_of(view.jobs.at(static_cast<std::size_t>(task.job)).owner);
+  a.one_of_many = view.jobs.at(static_cast<std::size_t>(task.job)).as<spec::TuneJob>() != nullptr;
   if (const std::string why = take_room(a, d); !why.empty()) return refuse(id, why);
   try {
     if (task.trial && task.trial->clone_from)
@@ -168,7 +178,7 @@ void LocalWorld::start(DecisionId id, const Start& d, const View& view) {
     if (!a.gpus.empty()) options_.sensor->uses_gpus(a.task, gpus_.names(a.gpus));
   }
   happened(TaskStarted{a.task, a.number, id, first.child.pid, first.child.started, first.cpus,
-                       std::vector<int>(a.gpus.begin(), a.gpus.end())});
+                       std::vector<int>(a.gpus.begin(), a.gpus.end()), a.preloaded});
   begun(a.talk, steady());
   attempts_.emplace(a.task, std::move(attempt));
   if (const std::string why = open_gates(a, job); !why.empty()) fail(a, Failure::could_not_start, why);
@@ -222,8 +232,7 @@ void LocalWorld::stop(Attempted& a) {
   a.told_to_stop = true;
   a.kill_at = steady() + (a.talk.complete() ? std::max(a.talk.stall_after, options_.grace) : options_.grace);
   if (a.holds.lent) {  // its CPUs are others' by now, and what it does to end would be in their way
-    std::vector<int> all;
-    for (const auto& cpu : options_.topology.cpus) all.push_back(cpu.id);
+    const auto all = all_cpus(options_.topology);
     for (const RankProcess& rank : a.ranks) platform::step_aside(processes_of(rank), all);
   }
   if (a.talk.owes_answer) return answer(a);
@@ -299,6 +308,7 @@ void LocalWorld::heard_line(Attempted& a, const std::string& line) {
   if (heard.slice) happened(std::move(*heard.slice));
   if (heard.checkpoint) happened(*heard.checkpoint);
   if (!heard.warning.empty()) note(a, heard.warning);
+  if (!heard.loaded.empty() && !a.kind.empty()) templates_.learned(a.kind, heard.loaded);
   if (heard.epoch) {
     happened(std::move(*heard.epoch));
     if (a.told_to_stop) answer(a);

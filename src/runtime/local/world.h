@@ -44,6 +44,7 @@
 #include "runtime/common/run_folder.h"
 #include "runtime/local/attempt.h"
 #include "runtime/local/gpu_allocator.h"
+#include "runtime/local/templates.h"
 
 namespace tandem::local {
 
@@ -61,6 +62,7 @@ struct LocalOptions {
   std::string run;                                 // its id: marks processes and cgroups
   std::filesystem::path folder;                    // the run's: output.log and task-N/ go here
   std::string trainer = "tandem-trainer";          // runs built-in models
+  std::filesystem::path keeper{};                  // the program tandem-keeper; none: nothing is preloaded
   std::map<std::string, std::string> environment;  // for every program
   control::Sensor* sensor = nullptr;
   Seconds grace{5};  // between asking a program to end and making it
@@ -136,7 +138,8 @@ class LocalWorld final : public control::Dispatching<Attempted> {
   std::vector<int> quietest_cpus(const Attempted&, const Node&, int count) const;
   std::optional<platform::Credentials> user_of(const Owner&) const;  // to become; none: it is us
   void launch(Attempted&, const spec::TrainJob&);
-  void launch_rank(Attempted&, std::size_t rank, platform::Launch, int most_processes);
+  void launch_rank(Attempted&, std::size_t rank, platform::Launch, const spec::TrainJob&);
+  platform::Child begin_process(Attempted&, platform::Launch, const spec::Program&);
   std::string open_gates(Attempted&, const spec::TrainJob&);  // what went wrong
   void apply_limits(RankProcess&, const Resources&);
   std::vector<std::vector<int>> cpus_for(const Attempted&, int cores) const;
@@ -193,6 +196,7 @@ class LocalWorld final : public control::Dispatching<Attempted> {
   std::vector<pid_t> to_reap_;
   runtime::EventQueue events_;
   runtime::Outputs outputs_;
+  Templates templates_;
   std::optional<runtime::RunFolder> space_;
   bool held_ = false;  // for want of space nothing runs, and the nodes are down
 };

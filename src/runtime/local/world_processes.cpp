@@ -133,12 +133,12 @@ void LocalWorld::launch(Attempted& a, const spec::TrainJob& job) {
       own.environment["TANDEM_SOCKET"] = std::to_string(theirs.get());
       own.inherited = theirs.get();
     }
-    launch_rank(a, rank, std::move(own), job.limits.processes);
+    launch_rank(a, rank, std::move(own), job);
   }
   if (a.socket) watch(epoll_.get(), a.socket.get(), token({a.task, 0, false}), "a program's socket");
 }
 
-void LocalWorld::launch_rank(Attempted& a, std::size_t rank, platform::Launch launch, int most_processes) {
+void LocalWorld::launch_rank(Attempted& a, std::size_t rank, platform::Launch launch, const spec::TrainJob& job) {
   RankProcess& process = a.ranks[rank];
   const auto name = cgroup_name(a.task, a.number, rank);
   const auto cgroups = options_.cgroups.folders_of(name);
@@ -150,14 +150,30 @@ void LocalWorld::launch_rank(Attempted& a, std::size_t rank, platform::Launch la
     if (!a.as || variable != "PATH") launch.environment.emplace(variable, value);  // a user's PATH is its own
   launch.cpus = process.cpus;
   launch.kept = true;
-  process.child = platform::launch(launch);
-  remember_process(options_.folder, name, launch.mark, launch.tag, cgroups, process.child);
+  const std::string mark = launch.mark;
+  const auto tag = launch.tag;
+  process.child = begin_process(a, std::move(launch), job.program);
+  remember_process(options_.folder, name, mark, tag, cgroups, process.child);
   if (process.cgroup) {
-    process.cgroup->set_processes(most_processes);
+    process.cgroup->set_processes(job.limits.processes);
     process.cgroup->add(process.child.pid);
   }
   apply_limits(process, a.granted());
   watch(epoll_.get(), process.child.pidfd.get(), token({a.task, rank, true}), "a program");
+}
+
+// By the template of its kind, where that has one, else by itself. What a template imports must not have seen GPUs. Jobs
+// that start one program would begin a template for nothing, and those that measure shall measure the same each time.
+platform::Child LocalWorld::begin_process(Attempted& a, platform::Launch launch, const spec::Program& program) {
+  if (a.one_of_many && !a.gang() && options_.gpus.empty()) a.kind = templates_.kind_of(launch, program);
+  if (a.kind.empty()) return platform::launch(launch);
+  if (auto forked = templates_.fork(a.kind, launch)) {
+    a.preloaded = true;
+    return std::move(*forked);
+  }
+  if (const auto why = templates_.news_of(a.kind); !why.empty()) note(a, "not preloaded: " + why);
+  if (templates_.wants_to_learn(a.kind)) launch.environment["TANDEM_PRELOAD"] = "learn";
+  return platform::launch(launch);
 }
 
 std::string LocalWorld::open_gates(Attempted& a, const spec::TrainJob& job) {

@@ -229,7 +229,7 @@ with tandem.trial() as t:
             below = processes_below(process.pid)
             templates = [pid for pid in below if b"_preload.py" in self.command(pid) and os.path.exists(f"/proc/{pid}") and self.parent(pid) == process.pid]
             wanted = chance.choice(["template", "trial", "tandem"])
-            found = {"template": templates, "trial": [pid for pid in below if pid not in templates], "tandem": [process.pid]}[wanted]
+            found = {"template": templates, "trial": [pid for pid in below if pid not in templates and b".py" in self.command(pid)], "tandem": [process.pid]}[wanted]
             if not found:
                 continue
             try:

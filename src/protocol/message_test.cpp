@@ -73,7 +73,7 @@ TEST(Message, SpeaksTheDocumentedWire) {
 TEST(Message, WhatIsWrittenIsReadBack) {
   for (const FromProgram& message : std::vector<FromProgram>{
            Hello{}, Hello{1, {"threads", "batch"}, 0}, Epoch{}, Epoch{std::nullopt, {{"loss", -0.0}}},
-           Epoch{1, {{"a", 1e300}, {"b", 5e-324}, {"c", 0.1}}}, Epoch{1, {}, {}, R"({"folder":"/x","modules":[["a","b"]]})"},
+           Epoch{1, {{"a", 1e300}, {"b", 5e-324}, {"c", 0.1}}}, Epoch{1, {}, {}, {"lr"}, R"({"folder":"/x","modules":[["a","b"]]})"},
            Checkpointed{7}, Ready{}, Progress{0.25},
            Progress{1}})
     EXPECT_EQ(parse_from_program(without_newline(line(message))), message);

@@ -168,6 +168,7 @@ void Templates::launch(Known& known) {
   launch.cpus = options_.cpus;
   launch.data_limit = 0;
   launch.kept = false;  // what it forks has keepers that are our children
+  launch.tag = 0;       // each of those gets its own, which may be greater
   const fs::path file = options_.folder / (known.record + ".json");
   {
     std::ofstream out(file);
@@ -176,9 +177,9 @@ void Templates::launch(Known& known) {
   }
   known.heard.clear();
   known.ready = false;
-  remember_process(options_.folder, known.record, launch.mark, {}, {});
+  remember_process(options_.folder, known.record, launch.mark, 0, {}, {});
   known.process = platform::launch(launch);
-  remember_process(options_.folder, known.record, launch.mark, {}, *known.process);
+  remember_process(options_.folder, known.record, launch.mark, 0, {}, *known.process);
   const std::string line = text_of({{"wanted", file.string()}}) + "\n";
   const bool told = ::send(known.socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
                     static_cast<ssize_t>(line.size());

@@ -32,7 +32,7 @@ TEST_F(KnowledgeFile, WhatWasExportedIsImportedOnce) {
   const auto file = write(knowledge_json({known}).dump());
   EXPECT_EQ(import_knowledge(store_, file, Seconds{1}), 1u);
   EXPECT_EQ(import_knowledge(store_, file, Seconds{2}), 1u);
-  EXPECT_EQ(knowledge_json(store_.knowledge("", 100)), knowledge_json({known})) << "the second time added nothing";
+  EXPECT_EQ(knowledge_json(store_.knowledge("", {}, 100)), knowledge_json({known})) << "the second time added nothing";
 }
 
 TEST_F(KnowledgeFile, AnythingElseIsRefusedByName) {
@@ -42,7 +42,7 @@ TEST_F(KnowledgeFile, AnythingElseIsRefusedByName) {
     EXPECT_NE(complaint([&] { import_knowledge(store_, file, Seconds{1}); }).find(file), std::string::npos) << text;
   }
   EXPECT_THROW(import_knowledge(store_, folder_.path() / "absent", Seconds{1}), UserError);
-  EXPECT_TRUE(store_.knowledge("", 100).empty());
+  EXPECT_TRUE(store_.knowledge("", {}, 100).empty());
 }
 
 }  // namespace

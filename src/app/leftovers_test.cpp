@@ -31,7 +31,7 @@ class LeftoversOfAStore : public testing::Test {
     }
     left_.push_back(child.pid);
     child.started = platform::start_time_of(child.pid);
-    local::remember_process(store_.run_folder(run.id), "task", "", {}, child);
+    local::remember_process(store_.run_folder(run.id), "task", "", 0, {}, child);
     return run.id;
   }
   bool lives(std::size_t n) const { return platform::start_time_of(left_[n]) != 0; }

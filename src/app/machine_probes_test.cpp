@@ -101,7 +101,7 @@ TEST_F(MachineProbes, WhatAKilledTandemLeftIsEndedAndSaid) {
     for (::alarm(600);;) ::pause();
   }
   left.started = platform::start_time_of(left.pid);
-  local::remember_process(store_.run_folder(run.id), "task", "", {}, left);
+  local::remember_process(store_.run_folder(run.id), "task", "", 0, {}, left);
   const auto found = row("leftovers", "ended");
   EXPECT_TRUE(found.available) << "it could be ended";
   EXPECT_TRUE(mentions(found.why, "run " + run.id + " left: 1 process")) << found.why;

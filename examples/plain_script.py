@@ -5,6 +5,7 @@ import argparse
 parser = argparse.ArgumentParser()
 parser.add_argument("--lr", type=float, default=0.1)
 parser.add_argument("--width", type=int, default=64)
+parser.add_argument("--optimizer", choices=["plain", "heavy"], default="plain")
 parser.add_argument("--momentum", type=float, default=0.0)
 parser.add_argument("--epochs", type=int, default=5)
 parser.add_argument("--out", default=".")

@@ -122,8 +122,6 @@ class Trial:
         ready: bool = True,
     ) -> None:
         self.hyper: Values = Values(defaults or {})
-        self._given = _Hyper({})  # what Tandem gave
-        self._told_read: Set[str] = set()
         self._can = list(can) if can is not None else (["threads"] if on_change else [])
         self._on_change = on_change
         self._on_checkpoint = on_checkpoint
@@ -145,6 +143,9 @@ class Trial:
             self._greet(durable_epoch)
 
     def _begin_anew(self) -> None:
+        self._given = _Hyper({})  # what Tandem gave
+        self._told_read: Set[str] = set()
+        self._tells_loaded = False
         self._durable: Optional[int] = None
         self._greeted = False
         self._stopped = False

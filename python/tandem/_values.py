@@ -8,6 +8,8 @@ class Values(dict):
     only `values["items"]` reads the entry."""
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what copy and pickle look for is no entry
+            raise AttributeError(name)
         try:
             return self[name]
         except KeyError:

@@ -121,7 +121,7 @@ class Preload(unittest.TestCase):
         self.assertEqual(self.template(), {"ready": True})
         os.unlink(self.work / "script.py")
         text, status = self.fork()
-        cold = subprocess.run(["python3", "script.py"], cwd=self.work, capture_output=True, text=True)
+        cold = subprocess.run(["python3", "script.py"], executable=sys.executable, cwd=self.work, capture_output=True, text=True)
         self.assertEqual((text, os.waitstatus_to_exitcode(status)), (cold.stderr, 2))
 
     def test_what_it_refuses(self):

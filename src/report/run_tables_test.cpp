@@ -28,7 +28,7 @@ TEST(RunTables, AListTellsWhatEachRunReachedAndWhoMeasuredIt) {
   second["energy_source"] = nullptr;
   const auto text = runs_table(json::array({run("a", 0.9585), second}));
   EXPECT_NE(text.find("accuracy 0.9585"), std::string::npos) << text;
-  EXPECT_NE(text.find("467 J (model)"), std::string::npos) << text;
+  EXPECT_NE(text.find("467.0 J (model)"), std::string::npos) << text;
   EXPECT_NE(text.find("b: a note"), std::string::npos) << text;
   EXPECT_EQ(text.find(" 0 J"), std::string::npos) << "unknown is not nothing\n" << text;
 }

@@ -56,7 +56,7 @@ def check(name):
         if "torch_models.py" in spec.read_text() and subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True).returncode != 0:
             self.skipTest("PyTorch is not here; tools/setup compare installs it")
         if "gpus: 1" in spec.read_text() and not self.json("doctor")["gpus"]:
-            self.tandem("tune", spec, code=1)  # it says so, and does not try
+            self.tandem("tune", spec, code=2)  # it says so, and does not try
             return
         if os.environ.get("TANDEM_ONE_CORE"):  # under ThreadSanitizer
             spec = self.spec(spec.read_text().replace("cores: 2", "cores: 1"))

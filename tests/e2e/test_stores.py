@@ -37,6 +37,8 @@ class StoresCase(ServerCase):
         elif isinstance(old, float):
             self.assertIsInstance(new, (float, int), where)
             self.assertAlmostEqual(new, old, delta=1e-9 * max(1.0, abs(old)), msg=where)
+        elif (new, old) == ("pruned", "stopped") and ".trials[" in where:
+            pass  # trials that the search ended early are told apart since
         else:
             self.assertEqual(new, old, where)
 

@@ -444,6 +444,11 @@ def run(script, arguments, interpreter):
         raise
     except BaseException as error:
         failure = error
+    for stream in (sys.stderr, sys.stdout):  # before a traceback, as Python does
+        try:
+            stream.flush()
+        except Exception:
+            pass
     if failure is None:
         return
     trace = failure.__traceback__

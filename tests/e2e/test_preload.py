@@ -102,6 +102,7 @@ class Preload(Case):
         self.heavy(HEAVY)
         self.log = self.folder / "heavy.log"
         self.environment.update(HEAVY_LOG=str(self.log), PYTHONPATH=f"{self.site}:{ROOT / 'python'}")
+        self.environment.pop("PYTHONUNBUFFERED", None)  # what is buffered must come in the same order too
 
     def heavy(self, text):
         (self.site / "heavy/__init__.py").write_text(text)

@@ -28,8 +28,8 @@ else:
     try:
         import yaml
         hyper = yaml.safe_load(text)
-    except ImportError:
-        hyper = json.loads(text)
+    except ImportError:  # each line is a name and a value that JSON knows too
+        hyper = json.loads("{" + ", ".join(text.splitlines()) + "}")
 assert hyper["optimizer"]["name"] in ("sgd", "adam"), hyper
 assert hyper["layers"] is None or hyper["layers"] == [64, 64], hyper
 with open(sys.argv[2], "a") as log:

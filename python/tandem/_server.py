@@ -138,6 +138,8 @@ def connect(address: Union[str, "os.PathLike[str]", None] = None, *, name: str =
     """A server: the one called `name` of this user's store over its Unix socket, or the one at `address`: a socket's file,
     or "http://127.0.0.1:8470" with a token (`tandem token create`), given as it is or in a file."""
     if token_file is not None:
+        if os.stat(token_file).st_mode & 0o077:
+            raise Error(f"others may read {token_file}: chmod 600 it, and make a new token if they should not have it", 2)
         token = Path(token_file).read_text(encoding="utf-8").strip()
     if address is None:
         return Server(_store(store) / f"serve-{name}.sock", token, timeout)
@@ -148,6 +150,8 @@ def connect(address: Union[str, "os.PathLike[str]", None] = None, *, name: str =
         return Server(Path(written), token, timeout)
     if token is None:
         raise Error(f"{written} wants a token: connect(..., token_file=FILE), which `tandem token create` writes", 2)
+    if urllib.parse.urlsplit(written).hostname not in ("127.0.0.1", "localhost", "::1"):
+        raise Error(f"{written} is another machine, and the token would go there in the clear: open a tunnel (ssh -L)", 2)
     return Server(urllib.parse.urlsplit(written).netloc, token, timeout)
 
 

@@ -33,6 +33,7 @@
 #include "adapter/metrics.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "platform/descriptor.h"
 #include "protocol/client.h"
 
@@ -82,7 +83,7 @@ Metrics fitting(const Metrics& read) {
   for (const auto& [name, value] : read) {
     const bool plain =
         std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-    if (plain && !name.empty() && name.size() <= kLongestName && out.size() < kMostMetrics)
+    if (plain && printable(name) == name && !name.empty() && name.size() <= kLongestName && out.size() < kMostMetrics)
       out.emplace(name, value);
   }
   return out;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <istream>
+#include <limits>
 #include <ostream>
 
 #include "app/catalogue.h"
@@ -139,13 +140,16 @@ json AskTell::answer(const json& line, Seconds now) {
     for (const bool ends : {false, true})
       if (const auto task = line.find(ends ? "tell" : "report"); task != line.end()) {
         if (!task->is_number_integer()) throw UserError("a trial is named by its number");
+        const auto number = task->get<std::int64_t>();
+        if (number < 0 || number > std::numeric_limits<TaskId>::max())
+          throw UserError(fmt::format("there is no trial {}", number));
         return ends ? tell(task->get<TaskId>(), line, now) : report(task->get<TaskId>(), line, now);
       }
     throw UserError("a line asks for something: ask, report, tell or result");
   } catch (const UserError& e) {
     return {{"error", e.what()}};
-  } catch (const json::exception& e) {  // an attempt that is a word, say
-    return {{"error", e.what()}};
+  } catch (const json::exception&) {  // an attempt that is a word, say
+    return {{"error", "a value in the line is of the wrong kind: a number where a word stands, or the reverse"}};
   }
 }
 

@@ -210,5 +210,16 @@ TEST(AskTell, ItsRunIsNotResumedAsOneWithPrograms) {
   EXPECT_THROW(world_of(run), UserError);
 }
 
+TEST(AskTell, ANumberThatIsNoTrialsEndsNobodysTrial) {
+  Asking asking(a_job("tpe", 3));
+  const auto trial = asking.ask();
+  for (const json& number : {json(4294967296), json(-1), json(-4294967296)})
+    EXPECT_TRUE(asking.say({{"tell", number}, {"metrics", {{"loss", 1}}}}).contains("error")) << number;
+  const auto said = asking.say({{"tell", trial["trial"]}, {"attempt", "x"}, {"metrics", {{"loss", 1}}}});
+  ASSERT_TRUE(said.contains("error"));
+  EXPECT_EQ(said.dump().find("json.exception"), std::string::npos) << said;
+  EXPECT_FALSE(asking.tell(trial, 0.5).contains("error")) << "it was out all the while";
+}
+
 }  // namespace
 }  // namespace tandem::app

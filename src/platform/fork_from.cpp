@@ -4,12 +4,14 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 
 #include "base/error.h"
 #include "platform/process.h"
@@ -58,10 +60,19 @@ bool read_forked(int from, Seconds at_most, Forked& out) {
   return true;
 }
 
-// What it says was done is what the kernel says.
-bool is_kept_here(const Forked& forked) {
+// What it says was done is what the kernel says, and both were begun since: no keeper of another attempt is meant.
+bool is_kept_here(const Forked& forked, std::int64_t since) {
   const auto keeper = ProcFs().stat(forked.keeper), program = ProcFs().stat(forked.program);
-  return keeper && program && keeper->parent == ::getpid() && program->parent == forked.keeper;
+  return keeper && program && keeper->parent == ::getpid() && program->parent == forked.keeper &&
+         keeper->started >= since && program->started >= since;
+}
+
+// In clock ticks since the machine was started, as /proc counts.
+std::int64_t ticks_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  const auto a_second = ::sysconf(_SC_CLK_TCK);
+  return now.tv_sec * a_second + now.tv_nsec * a_second / 1'000'000'000;
 }
 
 void make_pipe(Descriptor& read, Descriptor& write) {
@@ -82,13 +93,14 @@ std::optional<Child> fork_from(int socket, const std::string& request, const Lau
   make_pipe(child.status, status);
   std::vector<int> given{launch.output, launch.errors >= 0 ? launch.errors : launch.output, gate.get(), status.get()};
   if (launch.inherited >= 0) given.push_back(launch.inherited);
+  const auto asked = ticks_now();
   if (!send_with(socket, request, given)) {
     why = "its template takes no more requests";
     return std::nullopt;
   }
   status.reset();
   Forked forked;
-  if (!read_forked(child.status.get(), at_most, forked) || !is_kept_here(forked)) {
+  if (!read_forked(child.status.get(), at_most, forked) || !is_kept_here(forked, asked)) {
     why = "its template did not fork it";
     return std::nullopt;  // what it may yet fork finds its gate closed, and ends
   }

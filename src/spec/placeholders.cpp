@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <regex>
 
 #include "base/text.h"
@@ -11,7 +12,7 @@
 namespace tandem::spec {
 namespace {
 
-constexpr std::size_t kLongestPattern = 500;
+constexpr std::size_t kLongestPattern = 500, kMostPatternWork = 50'000;
 
 bool begins_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -92,6 +93,22 @@ class AdaptedCheck {
                       " where it takes them, or {file} for a file with all of them");
   }
 
+  // The counts in braces multiplied, as if each stood inside the others; 1 where there are none.
+  static std::size_t most_repeats(const std::string& pattern) {
+    std::size_t product = 1;
+    for (auto open = pattern.find('{'); open != std::string::npos; open = pattern.find('{', open + 1)) {
+      std::size_t count = 1, number = 0;
+      for (auto i = open + 1; i < pattern.size() && pattern[i] != '}'; ++i) {
+        number = std::isdigit(static_cast<unsigned char>(pattern[i])) != 0
+                     ? std::min<std::size_t>(number * 10 + static_cast<std::size_t>(pattern[i] - '0'), kMostPatternWork)
+                     : 0;
+        count = std::max(count, number);
+      }
+      product = std::min(product * count, kMostPatternWork);
+    }
+    return product;
+  }
+
   void check_metrics() {
     const Node* metrics = node_.find("metrics");
     const Node* epoch = node_.find("epoch");
@@ -112,11 +129,19 @@ class AdaptedCheck {
         check_pattern(found->second, entry.value.at, "program.metrics." + entry.key);
   }
 
+  // Compiling one takes time and memory by its length times how often its parts are repeated, and a server reads
+  // what others write.
   void check_pattern(const std::string& pattern, Place at, const std::string& path) {
     try {
+      pattern_work_ += pattern.size() * most_repeats(pattern);
       if (pattern.size() > kLongestPattern)
         issues_.add(at, path,
                     fmt::format("has {} bytes; at most {} are allowed", pattern.size(), kLongestPattern));
+      else if (pattern_work_ > kMostPatternWork)
+        issues_.add(at, path,
+                    fmt::format("repeats too much: bytes times counted repetitions ({{n,m}}, multiplied) of all patterns "
+                                "together may be {} at most",
+                                kMostPatternWork));
       else if (std::regex(pattern).mark_count() != 1)
         issues_.add(at, path, "must have one group in parentheses, around the number: 'acc[=: ]+([0-9.]+)'");
     } catch (const std::regex_error& error) {
@@ -142,6 +167,7 @@ class AdaptedCheck {
   Program& program_;
   Issues& issues_;
   std::set<std::string> hyper_, used_;
+  std::size_t pattern_work_ = 0;
 };
 
 }  // namespace

@@ -64,6 +64,17 @@ TEST(ReadMetrics, PatternsAreCheckedBeforeAnythingRuns) {
                "2:48: program.metrics.accuracy: has 501 bytes");
 }
 
+TEST(ReadMetrics, PatternsThatWouldTakeAServerSecondsToCompileAreRefused) {
+  good(tuned("command: [./go], metrics: {accuracy: 'acc ([0-9]{1,3}[.][0-9]{4})'}"));
+  for (const std::string& heavy : {std::string("([^a]{90000})"), std::string("((a{300}){300}){9}(b)"),
+                                   std::string("(a{99999999999999999999999})"), std::string("([a]{3, 90000}.)")})
+    expect_issue(tuned("command: [./go], metrics: {accuracy: '" + heavy + "'}"),
+                 "2:48: program.metrics.accuracy: repeats too much");
+  std::string many = "accuracy: '(a)'";
+  for (int i = 0; i < 200; ++i) many += ", m" + std::to_string(i) + ": '(" + std::string(490, 'a') + ")'";
+  expect_issue(tuned("command: [./go], metrics: {" + many + "}"), "repeats too much");
+}
+
 TEST(ReadMetrics, SurviveTheJournal) {
   const auto job =
       good(tuned("command: [./go, '{file}', '{lr}'], parameter_file: yaml, metrics: {accuracy: acc}, "

@@ -78,16 +78,16 @@ asan tsan: setup
 	cmake --build build/$@ -j$(JOBS)
 	$(CTEST) --test-dir build/$@ --timeout 3600
 
-# Every folder but trainer/ and cli/ has to have 85 % of its lines run by its tests (tools/coverage). The guardian is a program
-# of its own, which only its end-to-end test runs. Without the trainer, which is not judged: libtorch is not needed.
+# Every folder but trainer/ and cli/ has to have 85 % of its lines run by its tests (tools/coverage). The guardian and
+# the adapter are programs of their own, which their end-to-end tests run. Without the trainer, which is not judged: libtorch is not needed.
 # Threads that count the same branch at once leave counts below zero, which gcovr does not read; lines are what is judged.
 coverage:
 	@tools/setup tandem develop slurm
 	cmake --preset coverage -Wno-dev >/dev/null
-	cmake --build build/coverage -j$(JOBS) --target unit_tests tandem tandem-guardian tandem-keeper fake_nvml gpu_owner speaker
+	cmake --build build/coverage -j$(JOBS) --target unit_tests tandem tandem-adapter tandem-guardian tandem-keeper fake_nvml gpu_owner speaker
 	find build/coverage -name '*.gcda' -delete
 	$(CTEST) --test-dir build/coverage -L unit -E '^(layers|docs|python|coverage)'
-	$(CTEST) --test-dir build/coverage -R '^e2e.guardian$$'
+	$(CTEST) --test-dir build/coverage -R '^e2e.(guardian|adapter)$$'
 	gcovr --root . --object-directory build/coverage --exclude-throw-branches --gcov-ignore-parse-errors --filter 'src/' \
 	  --json-summary build/coverage/summary.json
 	tools/coverage build/coverage/summary.json

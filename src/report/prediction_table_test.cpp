@@ -22,7 +22,7 @@ TEST(PredictionTable, WhatWasPredictedStandsBesideWhatCame) {
   auto of_server = predicted("c", 12, std::nullopt);
   of_server.job = 7;
   const auto text = prediction_table({predicted("a", 10, 12.5), predicted("b", 10, 25), of_server});
-  EXPECT_NE(text.find("-20.0 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("+25.0 %"), std::string::npos) << text;
   EXPECT_NE(text.find("0.93"), std::string::npos) << text;
   EXPECT_NE(text.find("met"), std::string::npos) << text;
   EXPECT_NE(text.find("missed"), std::string::npos) << text;

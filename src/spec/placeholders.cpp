@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <regex>
+#include <utility>
 
 #include "base/text.h"
 #include "spec/checks.h"
@@ -137,7 +138,9 @@ class AdaptedCheck {
       if (pattern.size() > kLongestPattern)
         issues_.add(at, path,
                     fmt::format("has {} bytes; at most {} are allowed", pattern.size(), kLongestPattern));
-      else if (pattern_work_ > kMostPatternWork)
+      else if (std::exchange(too_much_, pattern_work_ > kMostPatternWork))
+        return;  // said once
+      else if (too_much_)
         issues_.add(at, path,
                     fmt::format("repeats too much: bytes times counted repetitions ({{n,m}}, multiplied) of all patterns "
                                 "together may be {} at most",
@@ -168,6 +171,7 @@ class AdaptedCheck {
   Issues& issues_;
   std::set<std::string> hyper_, used_;
   std::size_t pattern_work_ = 0;
+  bool too_much_ = false;
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ struct Program {
   std::string metrics_file{};    // what is read instead of the output; may have placeholders
   std::string metrics_format{};  // jsonl, csv, tensorboard; empty: by the file's name
   // Of a Python script: modules to import before it is started (docs/preload.md); auto: those it is seen to use.
-  std::vector<std::string> preload{"auto"};
+  std::vector<std::string> preload{"off"};
 
   bool reads_metrics() const { return !metrics.empty() || !metrics_file.empty(); }
   bool adapted() const { return placeholders || reads_metrics(); }

@@ -133,12 +133,12 @@ TEST(Parse, APlainCommandHasNoEpochs) {
 
 TEST(Parse, WhatIsPreloaded) {
   using Words = std::vector<std::string>;
-  EXPECT_EQ(good(kCommand).program.preload, Words{"auto"});
-  EXPECT_EQ(good("kind: train\nprogram: {command: [./go], preload: off}\n").program.preload, Words{"off"});
+  EXPECT_EQ(good(kCommand).program.preload, Words{"off"});
+  EXPECT_EQ(good("kind: train\nprogram: {command: [./go], preload: auto}\n").program.preload, Words{"auto"});
   EXPECT_EQ(good("kind: train\nprogram: {command: [./go], preload: [torch, os.path]}\n").program.preload,
             (Words{"torch", "os.path"}));
   expect_issue("kind: train\nprogram: {command: [./go], preload: [torch, off]}\n", "2:37: program.preload: ");
-  expect_issue("kind: train\nprogram: {model: lenet5, dataset: digits, preload: off}\n", "2:52: program.preload: ");
+  expect_issue("kind: train\nprogram: {model: lenet5, dataset: digits, preload: auto}\n", "2:52: program.preload: ");
 }
 
 TEST(Parse, HowGpusAreSetSurvivesTheJournal) {

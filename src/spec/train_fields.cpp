@@ -82,7 +82,7 @@ std::vector<Field> program_fields(const Catalogue& catalogue) {
       {.name = "preload",
        .type = Type::names,
        .description = "modules that a Python script's next starts find imported; auto: those it is seen to use; off",
-       .otherwise = "auto",
+       .otherwise = "off",
        .longest = 256,
        .store = into([](TuneJob & job) -> auto& { return job.base.program.preload; })},
   };

@@ -29,6 +29,7 @@ class TemplatesTest : public testing::Test {
  protected:
   TemplatesTest() {
     launch_.arguments = program_.command = {"python3", "train.py"};
+    program_.preload = {"auto"};
     launch_.environment = {{"TANDEM_HYPER", "{}"}, {"OMP_NUM_THREADS", "2"}, {"LANG", "C"}};
     launch_.base = Words{"PATH=/bin"};
     launch_.inherited = 7;
